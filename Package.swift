@@ -202,7 +202,7 @@ let modules = [
         """
         Contract BusService CLinux Configuration DBus DailyProvider Desktop Engine HTTP ImageClient
         ImmichProvider LocalProvider MastodonProvider NextcloudProvider Plugins ProviderKit Sandbox
-        Secrets Slideshow Storage System UnsplashProvider Logging
+        Secrets Slideshow Storage System Translation UnsplashProvider Logging
         """),
     tests(
         "imagefeeddTests",
@@ -211,7 +211,7 @@ let modules = [
         NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport
         UnsplashSimulator Web WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl
         imagefeedd immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
-        """, excluding: "OlderVersions"),
+        """),
 ]
 
 let providers = [

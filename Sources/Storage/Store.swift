@@ -55,6 +55,13 @@ package final class Store: Sendable {
     nonisolated(unsafe) private var scrubTime: SuspendingClock.Instant?
     private let state = Mutex(State())
     private let runs = Atomic(0)
+    private let replacements = Atomic(0)
+
+    /// The number of times that the contents of a disposable file were lost.
+    package var replacementCount: Int { replacements.load(ordering: .relaxed) }
+
+    /// The folder of the file.
+    package var folder: String { StoreFile(path).folder }
 
     /// The number of tasks so far, for measurements.
     package var runCount: Int { runs.load(ordering: .relaxed) }
@@ -165,11 +172,11 @@ package final class Store: Sendable {
         await readers?.run { [self] () -> Void in reader?.releaseMemory() }
     }
 
-    /// Sets the size of the page cache. Blocks.
-    package func setCache(kibibytes: Int) {
+    /// Sets another size of the page cache, for many changes, or the normal one again for nil. Blocks.
+    package func setCache(kibibytes: Int?) {
         queue.sync {
-            try? database?.setCacheSize(kibibytes: kibibytes)
-            if kibibytes <= cacheKibibytes { database?.releaseMemory() }
+            try? database?.setCacheSize(kibibytes: kibibytes ?? cacheKibibytes)
+            if kibibytes == nil { database?.releaseMemory() }
         }
     }
 
@@ -245,6 +252,7 @@ package final class Store: Sendable {
             } else {
                 return false
             }
+            replacements.add(1, ordering: .relaxed)
             throw .damaged(path)
         }
     }
@@ -262,6 +270,7 @@ package final class Store: Sendable {
                 let isGone = database.isMoved
                 guard isGone || isRetryDue else { return database }
                 closeAll()
+                replacements.add(1, ordering: .relaxed)
                 // The caller must know that the contents are gone.
                 if isGone { throw .damaged(path) }
             }

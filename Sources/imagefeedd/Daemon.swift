@@ -21,6 +21,7 @@ internal import Secrets
 internal import Slideshow
 internal import Storage
 internal import System
+internal import Translation
 internal import UnsplashProvider
 
 /// The daemon: creates the components and connects them.
@@ -29,6 +30,8 @@ final class Daemon {
     private let folders: UserFolders
     private let settings: ConfiguredSettings
     private let files = FileThreads()
+    /// The data that cannot be fetched again.
+    private let data: Store
     private let local: LocalProvider
     private let providers: [any Provider]
     private let connection: BusConnection
@@ -79,8 +82,14 @@ final class Daemon {
         self.logger = logger
         settings = ConfiguredSettings(folders)
         let configuration = settings.configuration
+        data = Store(
+            "\(folders.data)/data.sqlite", .durable, Engine.formats + [LocalProvider.format],
+            lock: instance.data, logger: logger
+        ) {
+            Task { @MainActor in Daemon.current?.engine?.storeChanged() }
+        }
         local = LocalProvider(
-            pictures: configuration.picturesFolder(folders), data: folders.data,
+            pictures: configuration.picturesFolder(folders), data: data,
             cache: folders.cache,
             images: ImageHelperClient(
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
@@ -136,10 +145,8 @@ final class Daemon {
     private func run(signals: SignalHandlers) async throws {
         signals.onEnd = { [unowned self] in end("Received a signal to end") }
         signals.onReload = { [unowned self] in reload() }
-        let (store, contents) = try AccountStore.open(folder: folders.data, lock: instance.data)
-        if let error = contents.readOnlyError {
-            logger.warning("Accounts and likes cannot be changed", metadata: ["reason": "\(error)"])
-        }
+        let store = AccountStore(data)
+        let contents = try await store.contents()
         let openSlideshow = { @Sendable [folders, lock = instance.data] name in
             try SlideshowStore.open(name, folder: folders.data, lock: lock)
         }
@@ -276,8 +283,9 @@ final class Daemon {
     }
 
     private func reportProblems() {
-        for problem in settings.configuration.problems {
+        engine?.configurationNotices = settings.configuration.problems.map { problem in
             logger.warning("A part of the configuration is ignored: \(problem)")
+            return tr("A part of the configuration is ignored: {reason}", ["reason": "\(problem)"])
         }
     }
 }

@@ -24,6 +24,10 @@ class BusFixture {
     let connection: BusConnection
     let busService: BusService
 
+    private static func dataStore(_ folder: TemporaryDirectory) -> Store {
+        Store(folder.appending("data/data.sqlite"), .durable, Engine.formats)
+    }
+
     /// - Parameters:
     ///   - users: The users with an account, which are logged in.
     ///   - service: The service.
@@ -47,7 +51,7 @@ class BusFixture {
         }
         prepare(secrets)
         if directory == nil {
-            let (store, _) = try AccountStore.open(folder: folder.appending("data"))
+            let store = AccountStore(Self.dataStore(folder))
             for user in users {
                 try await store.save(
                     AccountRecord(
@@ -57,7 +61,8 @@ class BusFixture {
             }
             store.close()
         }
-        let (store, contents) = try AccountStore.open(folder: folder.appending("data"))
+        let store = AccountStore(Self.dataStore(folder))
+        let contents = try await store.contents()
         let time = time
         var ports = EnginePorts(
             http: ScriptedHTTP(), secrets: secrets, settings: FixedSettings(),

@@ -39,8 +39,9 @@ final class EngineFixture: EngineObserver {
     ) throws {
         self.directory = try directory ?? TemporaryDirectory()
         ports = FakePorts(cache: self.directory.appending("cache"))
-        let (store, contents) = try AccountStore.open(folder: self.directory.appending("data"))
-        self.store = store
+        let data = Self.dataStore(self.directory)
+        store = AccountStore(data)
+        let contents = try data.runAndWait(AccountStore.read)
         engine = Engine(
             providers: providers ?? [provider], store: store, contents: contents,
             ports: ports.enginePorts
@@ -51,7 +52,7 @@ final class EngineFixture: EngineObserver {
 
     /// Creates a store with logged-in accounts of the user `ada` at services.
     static func makeStore(_ services: [String], in directory: TemporaryDirectory) async throws {
-        let (store, _) = try AccountStore.open(folder: directory.appending("data"))
+        let store = AccountStore(dataStore(directory))
         for id in services {
             try await store.save(
                 AccountRecord(
@@ -83,7 +84,7 @@ final class EngineFixture: EngineObserver {
 
     /// The contents of the store.
     var stored: AccountStore.Contents {
-        get throws { try AccountStore.open(folder: directory.appending("data")).contents }
+        get throws { try Self.dataStore(directory).runAndWait(AccountStore.read) }
     }
 
     func start(_ name: String, registers: Bool = true, client: String = "") throws -> Login {
@@ -118,14 +119,19 @@ final class EngineFixture: EngineObserver {
     func repairStore() throws { try database().execute("DROP TRIGGER refuse") }
 
     private func database() throws -> Database {
-        try Database(path: directory.appending("data/accounts.sqlite"), durability: .process)
+        try Database(path: directory.appending("data/data.sqlite"), durability: .full)
+    }
+
+    /// Opens the store in a directory.
+    static func dataStore(_ directory: TemporaryDirectory) -> Store {
+        Store(directory.appending("data/data.sqlite"), .durable, Engine.formats)
     }
 
     /// Holds all tasks of the store until the result is opened. The writers of a locked file would wait for at most
     /// two seconds.
     func holdStore() async throws -> Gate {
         let (gate, isHeld) = (Gate(), Observed(false))
-        let queue = store.likes(of: AccountID(stored: "")).database
+        let queue = store.likes(of: AccountID(stored: "")).store
         Task {
             _ = try? await queue.run { _ in
                 isHeld.update { $0 = true }

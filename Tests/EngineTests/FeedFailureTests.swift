@@ -119,7 +119,7 @@ struct FeedFailureTests {
 
     // MARK: The file
 
-    @Test func `a cache file whose damage is found while reading is set aside`() async throws {
+    @Test func `a cache file whose damage is found while reading is created again`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.walk()
         fixture.engine.stop()
@@ -138,20 +138,16 @@ struct FeedFailureTests {
         close(file)
         let next = try await ServiceFixture(after: fixture)
         #expect(try await next.walk() == nine)
-        #expect(access("\(path).damaged", F_OK) == 0)
     }
 
-    @Test func `a database with another schema is set aside`() async throws {
+    @Test func `a database with other tables is created again`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.engine.stop()
         let path = fixture.feedFile
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        let other = try Database(path: path, durability: .process)
-        try other.execute(
-            "CREATE TABLE other (x); PRAGMA user_version = \(FeedStore.migrations.count)")
+        try Database(path: path, durability: .process).execute("CREATE TABLE other (x)")
         let next = try await ServiceFixture(after: fixture)
         #expect(try await next.walk() == nine)
-        #expect(access("\(path).damaged", F_OK) == 0)
     }
 
     @Test func `a cache that cannot have a file is in memory`() async throws {

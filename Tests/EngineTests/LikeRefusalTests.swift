@@ -187,7 +187,7 @@ struct LikeRefusalTests {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         let remote = try #require(fixture.account.remote)
         let likes = fixture.engine.store.likes(of: remote.account)
-        let queues = [remote.stores.feeds.queue, likes.database]
+        let queues = [remote.stores.feeds.store, likes.store]
         func count() -> Int { queues.map(\.runCount).reduce(0, +) }
         var countAtConfirmation = 0
         fixture.base.onLikeConfirmed = { countAtConfirmation = count() }

@@ -199,8 +199,8 @@ struct DiskWatchTests {
         var reports: [Bool] = []
         disk.onChange = { reports.append($0) }
         let store = FeedStore(
-            folder: directory.appending("cache"), disk: disk,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            Store(directory.appending("cache/cache.sqlite"), .disposable, [FeedStore.format]),
+            disk: disk)
         let account = AccountID(stored: "service_ada")
         try await store.run(account) { _ in }
         #expect(reports == [])

@@ -17,7 +17,7 @@ final class ServiceFixture {
     var ports: FakePorts { base.ports }
     var engine: Engine { base.engine }
     /// The file of the feed cache.
-    var feedFile: String { base.directory.appending("cache/feeds.sqlite") }
+    var feedFile: String { base.directory.appending("cache/cache.sqlite") }
 
     /// - Parameters:
     ///   - photos: The photos of the service, newest first.
@@ -113,8 +113,9 @@ final class ServiceFixture {
 
     /// Returns the number of rows of a table of the feed cache, with a condition or without one.
     func feedRows(_ table: String) throws -> Int64? {
-        let database = try Database(path: feedFile, durability: .process)
-        return try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) }
+        try engine.stores.feeds.store.runAndWait {
+            try $0.integer("SELECT count(*) FROM \(table)")
+        }
     }
 
     /// Returns the number of equal requests to the service.

@@ -13,8 +13,7 @@ import Testing
     private let now = Timestamp(secondsSince1970: 1_700_000_000)
 
     init() throws {
-        database = try Database(path: ":memory:", durability: .process)
-        try FeedStore.migrate(database)
+        database = try Database.inMemory([FeedStore.format])
         tables = FeedTables(
             database: database, account: account, bounds: FeedTables.Bounds(bytes: 1 << 20))
     }
@@ -160,33 +159,5 @@ import Testing
         #expect(try tables.bytes() == 0)
         let rows = try database.first("SELECT count(*) FROM account_bytes") { $0.integer(0) }
         #expect(rows == 0)
-    }
-
-    @Test func `a cache of an older version is kept and counted`() throws {
-        let database = try Database(path: ":memory:", durability: .process)
-        try database.migrate(Array(FeedStore.migrations.prefix(4)))
-        try database.execute(
-            """
-            INSERT INTO source (key, account, id, epoch, fetched, generation)
-                VALUES (1, 'service_ada', 'new', 7, 1700000000, 1);
-            INSERT INTO photo (account, id, title, is_liked, note)
-                VALUES ('service_ada', 'p1', 'One', 0, ''), ('service_ada', 'p2', NULL, 1, 'n'),
-                    ('service_bob', 'p1', 'One', 0, '');
-            INSERT INTO entry (source, key, born, photo) VALUES (1, 'k2', 1, 'p2'), (1, 'k1', 1, 'p1');
-            INSERT INTO mark (source, key, token, told, is_gap, born, fetched)
-                VALUES (1, 'k1', 'next', 0, 1, 1, 0);
-            """)
-        try FeedStore.migrate(database)
-        let tables = FeedTables(database: database, account: account)
-        let bob = FeedTables(database: database, account: AccountID(stored: "service_bob"))
-        #expect(try bob.bytes() == 256 + 5)
-        let photos = 2 * 256 + 5 + 3
-        #expect(try tables.bytes() == photos + 2 * (64 + 8) + 64 + 6)
-        let state = try #require(try tables.source(SourceID("new")))
-        let slice = try tables.order(of: state.key).slice(
-            in: state.generation, below: nil, count: 10, fresh: now...now)
-        #expect(slice.photos.map(\.photo.title) == [nil, "One"])
-        try tables.forget()
-        #expect(try tables.bytes() == 0)
     }
 }

@@ -29,8 +29,7 @@ import Testing
 
     /// Counts the operations of a merge of 40 photos, and of a read of the last 40, in a source of a size.
     private func operations(_ count: Int, isKeyed: Bool) throws -> Int {
-        let database = try Database(path: ":memory:", durability: .process)
-        try FeedStore.migrate(database)
+        let database = try Database.inMemory([FeedStore.format])
         let tables = FeedTables(database: database, account: account)
         func store(_ page: RemotePage) throws -> FeedTables.Merge {
             try tables.store(

@@ -9,8 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(30)))
 struct FeedSimulationTests {
     @Test func `no history repeats or loses a photo`() async throws {
-        let database = try Database(path: ":memory:", durability: .process)
-        try FeedStore.migrate(database)
+        let database = try Database.inMemory([FeedStore.format])
         var failures: [String] = []
         for seed in Simulation.seeds(2_000) where failures.count < 3 {
             if let failure = FeedSimulation.run(seed: seed, database) { failures.append(failure) }

@@ -19,8 +19,8 @@ struct LargeMergeTests {
     init() throws {
         directory = try TemporaryDirectory()
         store = FeedStore(
-            folder: directory.appending("cache"), disk: DiskWatch(folder: directory.path),
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            Store(directory.appending("cache/cache.sqlite"), .disposable, [FeedStore.format]),
+            disk: DiskWatch(folder: directory.path))
     }
 
     private let merges = ChangeQueue()

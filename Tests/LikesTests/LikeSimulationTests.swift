@@ -36,12 +36,9 @@ struct LikeSimulationTests {
     }
 
     private static func makeDatabase() throws -> Database {
-        let database = try Database(path: ":memory:", durability: .process)
-        try database.migrate([
-            "CREATE TABLE account (id TEXT NOT NULL UNIQUE)", LikeStore.migration,
-            LikeStore.secondMigration, LikeStore.thirdMigration,
-        ])
-        return database
+        let accounts = TableFormat(
+            "accounts", sql: "CREATE TABLE account (id TEXT NOT NULL UNIQUE)")
+        return try Database.inMemory([accounts, LikeStore.format])
     }
 }
 

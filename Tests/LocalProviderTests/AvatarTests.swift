@@ -23,7 +23,8 @@ import Translation
     ) -> LocalProvider {
         LocalProvider(
             pictures: Array(directory.appending("home/Pictures").utf8),
-            data: directory.appending("data"),
+            data: Store(
+                directory.appending("data/data.sqlite"), .durable, [LocalProvider.format]),
             cache: directory.appending("cache"), images: images,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: ManualClock())
     }

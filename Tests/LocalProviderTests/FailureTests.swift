@@ -39,14 +39,14 @@ import Testing
         let first = try await PhotosFixture.ready((0..<400).map { "x/\($0).jpg" })
         let ids = try await first.photos().map(\.id)
         first.session.close()
-        let path = "\(first.cache)/pictures.sqlite"
+        let path = "\(first.cache)/index.sqlite"
         let database = try Database(path: path, durability: .process)
-        try database.execute("PRAGMA wal_checkpoint(TRUNCATE); PRAGMA user_version = 99")
+        try database.execute("UPDATE format SET version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
         var data = try Data(contentsOf: URL(filePath: path))
         switch damage {
         case "garbage": data = Data("this is not a database".utf8)
         case "half":
-            try database.execute("PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)")
+            try database.execute("UPDATE format SET version = 1; PRAGMA wal_checkpoint(TRUNCATE)")
             data = try Data(contentsOf: URL(filePath: path))
             for index in 4096..<data.count { data[index] = 0x5a }
         default: break
@@ -58,7 +58,7 @@ import Testing
         try FileManager.default.moveItem(
             atPath: copy.appending("home/Pictures.new"), toPath: copy.appending("home/Pictures"))
         PhotosFixture.makeFolder(copy.appending("home/.cache/imagefeed"))
-        try data.write(to: URL(filePath: copy.appending("home/.cache/imagefeed/pictures.sqlite")))
+        try data.write(to: URL(filePath: copy.appending("home/.cache/imagefeed/index.sqlite")))
         let second = try PhotosFixture(copy)
         #expect(try await second.photos().map(\.id) == ids)
         try await second.ready()

@@ -19,8 +19,8 @@ final class FolderHistory {
 
     private var random: SeededRandom
     let directory: TemporaryDirectory
-    private let users: DatabaseQueue
-    private var index: PictureDatabase
+    private let users: Store
+    private var index: Store
     private let threads: FileThreads
     private var marks: LocalMarks
     private var watcher: FolderWatcher
@@ -63,18 +63,16 @@ final class FolderHistory {
         let mounted = MountPoints([Array("\(path)/disk".utf8)])
         threads = FileThreads(port: FileSystemPort(mountPoints: { mounted.value }))
         self.mounted = mounted
-        users = DatabaseQueue(label: "users") {
-            let database = try Database(path: "\(path)/users.sqlite", durability: .process)
-            try database.migrate(LocalUserDatabase.migrations)
-            return database
-        }
+        users = Store("\(path)/users.sqlite", .disposable, [LocalProvider.format])
         try await users.run { database in
             for user in Self.users {
                 try database.query(
                     "INSERT INTO user (key, name) VALUES (?, ?)", [.text(user), .text(user)])
             }
         }
-        index = PictureDatabase(folder: "\(path)/cache", logger: Self.logger)
+        index = Store(
+            "\(path)/cache/index.sqlite", .disposable, [PictureIndex.format], hasReader: true,
+            logger: Self.logger)
         marks = LocalMarks(users, threads)
         let reports = Reports()
         self.reports = reports
@@ -169,7 +167,8 @@ final class FolderHistory {
         marks = LocalMarks(users, threads)
         isNew = true
         guard wipe else { return }
-        await index.discard()
+        index.close()
+        for suffix in ["", "-wal"] { unlink(directory.appending("cache/index.sqlite\(suffix)")) }
         if !isPlugged { isDiskUnknown = true }
     }
 
@@ -206,7 +205,7 @@ final class FolderHistory {
     private func scan(mayStop: Bool = true) async throws -> Bool {
         try await marks.load()
         let root = Array(directory.appending("pictures").utf8)
-        try await index.writer.run { [marks] database in
+        try await index.run { [marks] database in
             let index = PictureIndex(database)
             _ = try index.begin(root: root, .taken)
             try marks.begin(index)
@@ -268,7 +267,7 @@ final class FolderHistory {
 
     private func target(_ path: String) async throws -> LocalMarks.Target {
         let absolute = Array(absolute(path).utf8)
-        return try await index.writer.run { database in
+        return try await index.run { database in
             let index = PictureIndex(database)
             let parts = try #require(RelativePath(bytes: Array(path.utf8)).split)
             let folder = try #require(try index.folderID(parts.folder))
@@ -356,7 +355,7 @@ final class FolderHistory {
     // MARK: Comparison
 
     private func compare() async throws {
-        let rows = try await index.writer.run { database in
+        let rows = try await index.run { database in
             var rows: [Int64: String] = [:]
             let index = PictureIndex(database)
             for (id, folder) in try index.folders(at: .root) {

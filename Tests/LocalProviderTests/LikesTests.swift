@@ -84,7 +84,7 @@ import Testing
         try await folder.provider.removeUser(AccountIdentity(username: "bob"))
         #expect(try await !bob.photo(a).isLiked)
         let database = try Database(
-            path: folder.directory.appending("data/local.sqlite"), durability: .process)
+            path: folder.directory.appending("data/data.sqlite"), durability: .full)
         for table in ["marked", "mark"] {
             #expect(try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) } == 0)
         }
@@ -252,8 +252,7 @@ import Testing
     }
 
     @Test func `liked photos are selected by row`() throws {
-        let database = try Database(path: ":memory:", durability: .process)
-        try database.migrate(PictureIndex.migrations)
+        let database = try Database.inMemory([PictureIndex.format])
         var plan = ""
         try database.query(
             "EXPLAIN QUERY PLAN " + PictureIndex.photos.rows,

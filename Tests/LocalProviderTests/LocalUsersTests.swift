@@ -16,7 +16,8 @@ import Testing
         directory = try TemporaryDirectory()
         provider = LocalProvider(
             pictures: Array(directory.appending("home/Pictures").utf8),
-            data: directory.appending("data"),
+            data: Store(
+                directory.appending("data/data.sqlite"), .durable, [LocalProvider.format]),
             cache: directory.appending("cache"), images: UnavailableImageProcessor(),
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock)
     }
@@ -94,13 +95,13 @@ import Testing
         }
         let listing = try FileManager.default.contentsOfDirectory(
             atPath: directory.appending("data"))
-        for name in listing where name.hasPrefix("local.") && password.utf8.count > 1 {
+        for name in listing where name.hasPrefix("data.") && password.utf8.count > 1 {
             let file = try Data(
                 contentsOf: URL(filePath: directory.appending("data/\(name)")))
             #expect(file.firstRange(of: Data(password.utf8)) == nil)
         }
         let database = try Database(
-            path: directory.appending("data/local.sqlite"), durability: .process)
+            path: directory.appending("data/data.sqlite"), durability: .full)
         let hash = try database.first("SELECT password FROM user") { $0.text(0) }
         #expect(hash?.hasPrefix("$y$") == true)
         #expect(clock.sleepers.value == [])

@@ -41,38 +41,6 @@ import Testing
         #expect(!again.session.folder.marks.contains(row))
     }
 
-    @Test func `likes of an earlier version are preserved with their photos`() async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
-        let (a, path) = (try await folder.id("a"), folder.directory.appending("data/local.sqlite"))
-        folder.session.close()
-        try FileManager.default.removeItem(atPath: folder.directory.appending("data"))
-        try PhotosFixture.check(mkdir(folder.directory.appending("data"), 0o700))
-        do {
-            let database = try Database(path: path, durability: .full)
-            try database.migrate(Array(LocalUserDatabase.migrations.dropLast()))
-            try database.execute("INSERT INTO user (key, name) VALUES ('ada', 'ada')")
-            // The second record has the row of the first, as after a lost index; the third one is gone.
-            for (file, name) in [(a.row ?? 0, "a"), (a.row ?? 0, "b"), (0, "gone")] {
-                let status = FileStatus(Array(folder.path("\(name).jpg").utf8))
-                try database.query(
-                    """
-                    INSERT INTO liked (digest, size, file, path, modified, inode)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """,
-                    [
-                        .blob(Array(name.utf8)), .integer(status?.stamp.sizeBytes ?? 1),
-                        .integer(file), .blob(Array("\(name).jpg".utf8)),
-                        .integer(status?.stamp.modified ?? 0), .integer(status?.stamp.inode ?? 0),
-                    ])
-            }
-            try database.execute("INSERT INTO favourite SELECT 1, number FROM liked")
-        }
-        let again = try PhotosFixture(folder.directory)
-        try await again.ready()
-        #expect(try await again.photos(SourceID("likes")).map(\.id).contains(a))
-        #expect(again.session.folder.marks.missing.count >= 1)
-    }
-
     @Test func `a like reports the number of users who like the photo`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         try await folder.register("bob")
@@ -122,7 +90,7 @@ import Testing
 
     @Test func `other inode numbers do not change a photo`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
-        try await folder.session.folder.database.writer.run { database in
+        try await folder.session.folder.store.run { database in
             try database.execute("UPDATE file SET inode = inode + 1")
         }
         folder.session.close()

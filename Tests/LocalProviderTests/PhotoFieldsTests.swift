@@ -156,7 +156,7 @@ struct PhotoFieldsTests {
         try await first.like("b")
         let before = try await first.photos()
         // The state of an index after its migration.
-        try await first.session.folder.database.writer.run { database in
+        try await first.session.folder.store.run { database in
             try database.execute(
                 """
                 UPDATE file SET examined = 1, camera = NULL, latitude = NULL, longitude = NULL,

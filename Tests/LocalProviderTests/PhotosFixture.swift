@@ -51,7 +51,10 @@ final class PhotosFixture: Sendable {
             try Self.add(name, seconds: 1_000_000 + index, below: root, directory)
         }
         let provider = LocalProvider(
-            pictures: Array(root.utf8), data: directory.appending("data"), cache: self.cache,
+            pictures: Array(root.utf8),
+            data: Store(
+                directory.appending("data/data.sqlite"), .durable, [LocalProvider.format]),
+            cache: self.cache,
             images: images, files: files,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             clock: clock, calendar: calendar, showsLocation: showsLocation)

@@ -13,8 +13,7 @@ import Testing
 
     /// Returns the only step of the plan of a query of the index.
     static func plan(_ query: String) throws -> String {
-        let database = try Database(path: ":memory:", durability: .process)
-        try database.migrate(PictureIndex.migrations)
+        let database = try Database.inMemory([PictureIndex.format])
         var plan: [String] = []
         try database.query("EXPLAIN QUERY PLAN " + query) { row throws(StorageError) in
             plan.append(row.text(3))

@@ -51,7 +51,7 @@ struct HostileTests {
         _ level: SandboxKind
     ) async throws {
         let directory = try TemporaryDirectory()
-        let data = try directory.write("TOKEN", to: "home/.local/share/imagefeed/accounts.sqlite")
+        let data = try directory.write("TOKEN", to: "home/.local/share/imagefeed/data.sqlite")
         let plugin = try PluginFixture(
             """
             reply = ask("http", {"account": "7", "url": "https://example.org/"})

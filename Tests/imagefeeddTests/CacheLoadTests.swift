@@ -123,8 +123,10 @@ struct CacheLoadTests {
         try directory.write(
             "[Provider unsplash]\nClientId=none\nApiUrl=http://127.0.0.1:9\nWebUrl=http://127.0.0.1:9\n",
             to: "home/.config/imagefeed/imagefeed.conf")
-        let (store, _) = try AccountStore.open(
-            folder: directory.appending("home/.local/share/imagefeed"))
+        let store = AccountStore(
+            Store(
+                directory.appending("home/.local/share/imagefeed/data.sqlite"), .durable,
+                Engine.formats))
         for number in 0..<count {
             try await store.save(
                 AccountRecord(
@@ -142,8 +144,8 @@ struct CacheLoadTests {
         mkdir(folder, 0o700)
         mkdir("\(folder)/\(name)", 0o700)
         let database = try Database(
-            path: "\(folder)/\(name)/feeds.sqlite", durability: .process, cacheKibibytes: 8_192)
-        try FeedStore.migrate(database)
+            path: "\(folder)/\(name)/cache.sqlite", durability: .process, cacheKibibytes: 8_192)
+        try database.prepare([FeedStore.format])
         try database.transaction { () throws(StorageError) in
             for number in 0..<accounts {
                 let count = total / accounts + (number < total % accounts ? 1 : 0)

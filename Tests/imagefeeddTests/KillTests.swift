@@ -72,9 +72,9 @@ struct KillTests {
         for name in names(in: directory.appending("downloads")) {
             try checkImage("downloads/\(name)")
         }
-        for path in ["home/.local/share/imagefeed/accounts", "home/.cache/imagefeed/feeds"] {
+        for path in ["home/.local/share/imagefeed/data", "home/.cache/imagefeed/cache"] {
             // A copy, because opening a database that was not closed would repair it.
-            for suffix in ["", "-wal"] {
+            for suffix in ["", "-journal", "-wal"] {
                 let source = directory.appending("\(path).sqlite\(suffix)")
                 guard access(source, F_OK) == 0 else { continue }
                 let copy = directory.appending("copy.sqlite\(suffix)")
@@ -84,10 +84,11 @@ struct KillTests {
                 #expect(write(target.rawValue, bytes, bytes.count) == bytes.count)
             }
             let database = try Database(
-                path: directory.appending("copy.sqlite"), durability: .process)
+                path: directory.appending("copy.sqlite"),
+                durability: path.hasSuffix("data") ? .full : .process)
             #expect(try database.first("PRAGMA integrity_check") { $0.text(0) } == "ok")
             #expect(try database.first("SELECT 1 FROM pragma_foreign_key_check") { _ in 1 } == nil)
-            for suffix in ["", "-wal", "-shm"] {
+            for suffix in ["", "-journal", "-wal", "-shm"] {
                 unlink(directory.appending("copy.sqlite\(suffix)"))
             }
         }

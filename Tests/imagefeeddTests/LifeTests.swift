@@ -2,6 +2,7 @@ import Contract
 import DBus
 import Foundation
 import Glibc
+import Storage
 import TestSupport
 import Testing
 
@@ -91,28 +92,18 @@ struct LifeTests {
         #expect(try await client.titles(client.logIn("ada")) == ["b"])
     }
 
-    @Test func `accounts of a newer version are not changed`() async throws {
-        let path = try PrivateBus.current.directory.write(
-            "", to: "home/.local/share/imagefeed/accounts.sqlite")
-        try Self.emptyDatabase(version: 99).write(to: URL(filePath: path))
-        let result = try await RunningDaemon.start().result()
-        #expect(result.exit == .code(1))
-        #expect(result.error.contains("accounts.sqlite was written by a newer version"))
-        #expect(try Data(contentsOf: URL(filePath: path))[60..<64].elementsEqual([0, 0, 0, 99]))
-    }
-
-    /// Returns an SQLite file without a table. Source: "Database File Format" of SQLite.
-    private static func emptyDatabase(version: UInt8) -> Data {
-        var bytes = Array("SQLite format 3\0".utf8) + [2, 0, 1, 1, 0, 64, 32, 32]
-        bytes += [UInt8](repeating: 0, count: 512 - bytes.count)
-        // The change counter of the file, its number of pages, the format of the schema, and the encoding
-        for (offset, value) in [(27, 1), (31, 1), (47, 4), (59, 1), (63, version), (95, 1)] {
-            bytes[offset] = UInt8(value)
-        }
-        // A leaf page of a table without cells
-        bytes[100] = 13
-        bytes[105] = 2
-        return Data(bytes)
+    @Test func `a file of a newer version is set aside, and the daemon starts`() async throws {
+        let daemon = try await RunningDaemon()
+        try await TestClient().logIn("ada")
+        try await daemon.stop()
+        let path = try PrivateBus.current.directory.appending(
+            "home/.local/share/imagefeed/data.sqlite")
+        try Database(path: path, durability: .full).execute("UPDATE format SET version = 99")
+        let next = try await RunningDaemon()
+        try await next.waitForLog("data.sqlite.newer-1")
+        try await TestClient().logIn("ada")
+        let newer = try Database(path: "\(path).newer-1", durability: .full)
+        #expect(try newer.integer("SELECT count(*) FROM account") == 1)
     }
 
     // MARK: A bus that does not respond

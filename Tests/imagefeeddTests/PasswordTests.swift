@@ -45,7 +45,7 @@ struct PasswordTests {
         let holders = try await files(holding: ["$y$"])
         #expect(!holders.isEmpty)
         for file in holders {
-            #expect(file.contains("/.local/share/imagefeed/local.sqlite"))
+            #expect(file.contains("/.local/share/imagefeed/data.sqlite"))
             var status = stat()
             try #require(stat(file, &status) == 0)
             #expect(status.st_mode & 0o777 == 0o600)

@@ -74,7 +74,7 @@ struct ReadOnlyTests {
     func `a store without permission to write is written again once there is`() async throws {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         try await fixture.daemon.stop()
-        let file = try PrivateBus.current.directory.appending("\(Disk.data)/accounts.sqlite")
+        let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
         chmod(file, 0o400)
         try await fixture.start(launcher: Refusal.launcher)
         #expect(try await ada.ids(count: 20) == ids)

@@ -99,8 +99,8 @@ struct SlideshowTests {
         try await first.stop()
         let directory = try PrivateBus.current.directory
         let marks = try Database(
-            path: directory.appending("home/.local/share/imagefeed/local.sqlite"),
-            durability: .process)
+            path: directory.appending("home/.local/share/imagefeed/data.sqlite"),
+            durability: .full)
         // The other photos have the same content.
         try (Pictures.png + Data([1])).write(
             to: URL(filePath: directory.appending("\(Pictures.home)/b.png")))

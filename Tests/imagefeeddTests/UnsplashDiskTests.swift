@@ -88,10 +88,10 @@ struct UnsplashDiskTests {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         try await fixture.daemon.stop()
         try PrivateBus.current.directory.write(
-            String(repeating: "garbage ", count: 2_000), to: "\(Disk.cache)/feeds.sqlite")
+            String(repeating: "garbage ", count: 2_000), to: "\(Disk.cache)/cache.sqlite")
         try await fixture.start()
         #expect(try await ada.ids(count: 20) == ids)
-        try await fixture.daemon.waitForLog("cannot be used and is replaced")
+        try await fixture.daemon.waitForLog("cannot be used and is created again")
     }
 
     @Test func `a damaged account database is renamed and a new login works`() async throws {
@@ -99,10 +99,10 @@ struct UnsplashDiskTests {
         let path = try await fixture.logIn("ada").path
         try await fixture.daemon.stop()
         try PrivateBus.current.directory.write(
-            String(repeating: "garbage ", count: 2_000), to: "\(Disk.data)/accounts.sqlite")
+            String(repeating: "garbage ", count: 2_000), to: "\(Disk.data)/data.sqlite")
         try await fixture.start()
         #expect(try await fixture.logIn("ada").path == path)
-        try await fixture.daemon.waitForLog("accounts.sqlite.damaged-1")
+        try await fixture.daemon.waitForLog("data.sqlite.damaged-1")
     }
 
     @Test func `cached data are available after a start without a network`() async throws {

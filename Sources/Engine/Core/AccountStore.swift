@@ -2,6 +2,7 @@ package import Accounts
 internal import Likes
 package import ProviderKit
 package import Storage
+internal import Translation
 
 /// The stored properties of an account.
 nonisolated package struct AccountRecord: Sendable, Equatable {
@@ -42,96 +43,40 @@ nonisolated package struct AccountStore: Sendable {
         package var tokenRecipients: [AccountID: Set<String>] = [:]
         /// The default source of the combined account; nil if the user has not chosen one.
         package var combinedSource: SourceID?
-        /// The new path of a damaged database file; nil if the file was intact.
-        package var damagedFile: String?
-        /// The reason why nothing can be stored; nil if the store can be written.
-        package var readOnlyError: StorageError?
     }
 
-    package static let migrations = [
-        """
-        CREATE TABLE account (
-            position INTEGER PRIMARY KEY,
-            id TEXT NOT NULL UNIQUE,
-            provider TEXT NOT NULL,
-            username TEXT NOT NULL,
-            server TEXT NOT NULL,
-            label TEXT NOT NULL,
-            is_logged_in INTEGER NOT NULL,
-            default_source TEXT,
-            UNIQUE (provider, username, server)
-        );
-        CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-        """,
-        LikeStore.migration,
-        LikeStore.secondMigration,
-        LikeStore.thirdMigration,
-        userIDMigration,
-        """
-        ALTER TABLE account ADD COLUMN login INTEGER NOT NULL DEFAULT 0;
-        UPDATE account SET login = 1 + abs(random() % 4294967295);
-        """,
-    ]
+    package static let format = TableFormat(
+        "accounts",
+        sql: """
+            CREATE TABLE account (
+                position INTEGER PRIMARY KEY,
+                id TEXT NOT NULL UNIQUE,
+                provider TEXT NOT NULL,
+                username TEXT NOT NULL,
+                server TEXT NOT NULL,
+                label TEXT NOT NULL,
+                is_logged_in INTEGER NOT NULL CHECK (is_logged_in IN (0, 1)),
+                default_source TEXT,
+                user_id TEXT,
+                login INTEGER NOT NULL
+            );
+            CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+            """)
 
-    /// The column for the user ID. User names are no longer unique: another user may take the former name of a
-    /// renamed one. SQLite cannot drop that constraint, so the table is replaced. Dropping the old one deletes the
-    /// rows that refer to it, so those are saved before.
-    private static let userIDMigration = """
-        CREATE TABLE new_account (
-            position INTEGER PRIMARY KEY,
-            id TEXT NOT NULL UNIQUE,
-            provider TEXT NOT NULL,
-            username TEXT NOT NULL,
-            server TEXT NOT NULL,
-            label TEXT NOT NULL,
-            is_logged_in INTEGER NOT NULL,
-            default_source TEXT,
-            user_id TEXT
-        );
-        INSERT INTO new_account SELECT position, id, provider, username, server, label, is_logged_in,
-            default_source, NULL FROM account;
-        CREATE TABLE saved_wish AS SELECT number, account, photo, is_wanted, stored FROM like_wish;
-        CREATE TABLE saved_like AS SELECT number, account, photo, is_wanted FROM local_like;
-        CREATE TABLE saved_unavailable AS SELECT account, asked FROM likes_unavailable;
-        DROP TABLE account;
-        ALTER TABLE new_account RENAME TO account;
-        INSERT INTO like_wish (number, account, photo, is_wanted, stored) SELECT * FROM saved_wish;
-        INSERT INTO local_like (number, account, photo, is_wanted) SELECT * FROM saved_like;
-        INSERT INTO likes_unavailable (account, asked) SELECT * FROM saved_unavailable;
-        DROP TABLE saved_wish;
-        DROP TABLE saved_like;
-        DROP TABLE saved_unavailable;
-        """
+    private let store: Store
 
-    private let database: DatabaseQueue
+    /// - Parameter store: A store with ``format`` and the format of the likes.
+    package init(_ store: Store) { self.store = store }
 
-    /// Opens and reads the store.
-    ///
-    /// A damaged store is renamed and a new one is created. A store that cannot be written can be read; each write
-    /// to it then opens the store again, and fails with ``StorageError/readOnly(_:_:)`` while it remains
-    /// read-only.
-    ///
-    /// - Parameters:
-    ///   - folder: The data folder, which is created if necessary.
-    ///   - lock: The lock of the data folder. A folder that could not be locked because it is read-only is locked
-    ///     before the store is opened for writing.
-    /// - Returns: The store and its contents.
-    /// - Throws: ``StorageError``.
-    package static func open(
-        folder: String, lock: FolderLock? = nil
-    ) throws(StorageError) -> (store: AccountStore, contents: Contents) {
-        let file = try DatabaseQueue.open(
-            preserving: "\(folder)/accounts.sqlite", migrations, label: "accounts", lock: lock,
-            read: read)
-        var contents = file.value
-        contents.damagedFile = file.damagedFile
-        contents.readOnlyError = file.writeError
-        return (AccountStore(database: file.queue), contents)
-    }
+    /// Reads the contents.
+    package func contents() async throws -> Contents { try await store.run(Self.read) }
+
+    /// The sentences for the user about the file.
+    var notices: [Message] { store.notices }
 
     /// Stores a new or changed account, and the default account.
     package func save(_ record: AccountRecord, defaultAccount: AccountID?) async throws {
-        try await database.run { database in
+        try await store.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query(
                     """
@@ -158,7 +103,7 @@ nonisolated package struct AccountStore: Sendable {
 
     /// Stores the default account.
     package func saveDefaultAccount(_ id: AccountID?) async throws {
-        try await database.run { try Self.write(id, to: $0) }
+        try await store.run { try Self.write(id, to: $0) }
     }
 
     /// Stores the default source of a provider, for the time when the provider is not installed.
@@ -167,7 +112,7 @@ nonisolated package struct AccountStore: Sendable {
     }
 
     private func write(_ value: String, forKey key: String) async throws {
-        try await database.run { try Self.write(value, forKey: key, to: $0) }
+        try await store.run { try Self.write(value, forKey: key, to: $0) }
     }
 
     private static func write(
@@ -197,34 +142,34 @@ nonisolated package struct AccountStore: Sendable {
 
     /// Returns the store for the likes of an account. Its rows are deleted with the account.
     func likes(of account: AccountID) -> LikeStore {
-        LikeStore(database: database, account: account)
+        LikeStore(store: store, account: account)
     }
 
     /// Releases memory that is not needed now.
-    package func releaseMemory() async { await database.releaseMemory() }
+    package func releaseMemory() async { await store.releaseMemory() }
 
     /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
-    package func close() { database.close() }
+    package func close() { store.close() }
 
     /// Deletes an account.
     package func delete(_ id: AccountID, defaultAccount: AccountID?) async throws {
-        try await database.run { database in
+        try await store.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
                 try database.query(
                     "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])
                 try Self.write(defaultAccount, to: database)
             }
-            // Best effort: VACUUM may fail on a full disk; the rows are deleted anyway.
-            try? database.scrub()
         }
+        await store.scrub(copiesWith: id.text)
     }
 
     private static func write(_ id: AccountID?, to database: Database) throws(StorageError) {
         try write(id?.text ?? "", forKey: defaultAccountKey, to: database)
     }
 
-    private static func read(_ database: Database) throws(StorageError) -> Contents {
+    /// Reads the contents of a store.
+    package static func read(_ database: Database) throws -> Contents {
         var contents = Contents()
         contents.accounts = try database.all(
             """

@@ -1,10 +1,13 @@
 internal import Accounts
 internal import Feeds
 internal import Images
+internal import Likes
 internal import OAuth
 package import ProviderKit
 internal import Services
 internal import Slideshow
+package import Storage
+internal import Translation
 
 /// The accounts, their photos, and the parts that they share.
 ///
@@ -45,18 +48,29 @@ package final class Engine {
     let store: AccountStore
     /// The recipients of tokens to which users agreed with their last login.
     var tokenRecipients: [AccountID: Set<String>]
+    /// The data that can be fetched again.
+    private let cache: Store
     let stores: RemoteStores
     private var isCheckingAvatars = false
     private var keepsSecretsConnection = false
     var knownSettings: [String: ProviderSettings] = [:]
+    /// The sentences about lines of the configuration without effect.
+    package var configurationNotices: [String] = [] {
+        didSet { if configurationNotices != oldValue { emit(.changed) } }
+    }
+    /// The sentences for the user about problems that belong to no account.
+    package var notices: [String] {
+        configurationNotices + store.notices.map(\.translated)
+    }
     /// The default sources of providers whose photos are cached, also of those that are no longer installed.
     var defaultSources: [String: SourceID]
     /// The feed of all accounts that are logged in.
     package private(set) lazy var combined = CombinedFeed(self, defaultSource: combinedSource)
     /// The stored default source of ``combined``.
     private let combinedSource: SourceID?
-    /// The new path of the account database, if the file was damaged.
-    private let damagedFile: String?
+
+    /// The tables of the store of the accounts.
+    package static let formats = [AccountStore.format, LikeStore.format]
 
     /// - Parameters:
     ///   - providers: The providers.
@@ -78,12 +92,15 @@ package final class Engine {
         self.providers = providers
         self.store = store
         self.ports = ports
-        damagedFile = contents.damagedFile
         combinedSource = contents.combinedSource
         defaultSources = contents.defaultSources
         tokenRecipients = contents.tokenRecipients
+        cache = Store(
+            "\(ports.cacheFolder)/cache.sqlite", .disposable, [FeedStore.format],
+            cacheKibibytes: 64, logger: ports.logger)
         stores = RemoteStores(
-            folder: ports.cacheFolder, limitBytes: ports.cacheLimitBytes, http: ports.http,
+            cache: cache, folder: ports.cacheFolder, limitBytes: ports.cacheLimitBytes,
+            http: ports.http,
             clock: ports.clock, now: ports.now, logger: ports.logger)
         accounts.restore(contents)
         for provider in providers {
@@ -97,7 +114,7 @@ package final class Engine {
 
     /// Starts the sessions of the accounts that are logged in.
     package func start() {
-        if let damagedFile { reportDamagedAccounts(damagedFile) }
+        if !store.notices.isEmpty { storeChanged() }
         for account in accounts.all {
             account.startSession()
             if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
@@ -129,12 +146,12 @@ package final class Engine {
         revocations.stop()
         for account in accounts.all { account.endSession() }
         store.close()
-        stores.feeds.close()
+        cache.close()
     }
 
     /// Releases memory that serves only to speed up the next request. Call it after some time without requests.
     package func releaseMemory() async {
-        await stores.feeds.trimMemory()
+        await cache.closeFile()
         await store.releaseMemory()
         for slideshow in slideshows.all { await slideshow.store.releaseMemory() }
     }

@@ -36,42 +36,38 @@ nonisolated package struct LikeRecords: Sendable {
 
 /// The likes of an account in the account database. They survive a restart and an abrupt end.
 nonisolated package struct LikeStore: Sendable {
-    package static let migration = """
-        CREATE TABLE like_wish (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
-            photo TEXT NOT NULL,
-            is_wanted INTEGER NOT NULL,
-            UNIQUE (account, photo)
-        );
-        CREATE TABLE local_like (
-            number INTEGER PRIMARY KEY AUTOINCREMENT,
-            account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
-            photo TEXT NOT NULL,
-            UNIQUE (account, photo)
-        );
-        -- Accounts whose service offers no likes, and when it was asked last.
-        CREATE TABLE likes_unavailable (
-            account TEXT PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
-            asked INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        """
+    package static let format = TableFormat(
+        "likes",
+        sql: """
+            CREATE TABLE like_wish (
+                number INTEGER PRIMARY KEY AUTOINCREMENT,
+                account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+                photo TEXT NOT NULL,
+                is_wanted INTEGER NOT NULL CHECK (is_wanted IN (0, 1)),
+                -- The time in seconds since 1970; NULL if the cache cannot show that it was confirmed since then
+                stored INTEGER,
+                UNIQUE (account, photo)
+            );
+            -- Likes and unlikes that are stored only here
+            CREATE TABLE local_like (
+                number INTEGER PRIMARY KEY AUTOINCREMENT,
+                account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+                photo TEXT NOT NULL,
+                is_wanted INTEGER NOT NULL CHECK (is_wanted IN (0, 1)),
+                UNIQUE (account, photo)
+            );
+            -- Accounts whose service has no likes, and the time of the last check
+            CREATE TABLE likes_unavailable (
+                account TEXT PRIMARY KEY REFERENCES account (id) ON DELETE CASCADE,
+                asked INTEGER NOT NULL
+            ) WITHOUT ROWID;
+            """)
 
-    /// The column for unlikes that are stored locally.
-    package static let secondMigration = """
-        ALTER TABLE local_like ADD COLUMN is_wanted INTEGER NOT NULL DEFAULT 1;
-        """
-
-    /// The column for the time at which a pending like was stored.
-    package static let thirdMigration = """
-        ALTER TABLE like_wish ADD COLUMN stored INTEGER;
-        """
-
-    package let database: DatabaseQueue
+    package let store: Store
     let account: AccountID
 
-    package init(database: DatabaseQueue, account: AccountID) {
-        self.database = database
+    package init(store: Store, account: AccountID) {
+        self.store = store
         self.account = account
     }
 
@@ -80,18 +76,15 @@ nonisolated package struct LikeStore: Sendable {
     /// - Parameter keepsLocalLikes: True if the likes that are stored locally remain.
     /// - Throws: ``StorageError``.
     package func clear(keepsLocalLikes: Bool) async throws {
-        try await run { tables in
-            try tables.clear(keepsLocalLikes: keepsLocalLikes)
-            // Best effort: VACUUM may fail on a full disk; the rows are deleted anyway.
-            try? tables.database.scrub()
-        }
+        try await run { try $0.clear(keepsLocalLikes: keepsLocalLikes) }
+        await store.scrub(copiesWith: account.text)
     }
 
     /// Runs `body` on the records.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable (LikeTables) throws -> Value
     ) async throws -> Value {
-        try await database.run { [account] in
+        try await store.run { [account] in
             try body(LikeTables(database: $0, account: account))
         }
     }

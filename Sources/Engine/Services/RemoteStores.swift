@@ -3,6 +3,7 @@ package import Feeds
 package import Images
 package import Logging
 package import ProviderKit
+package import Storage
 
 /// The stores that remote accounts share, with the clock and the logger.
 package struct RemoteStores {
@@ -15,6 +16,7 @@ package struct RemoteStores {
     let logger: Logger
 
     /// - Parameters:
+    ///   - cache: A store with ``FeedStore/format``.
     ///   - folder: The cache folder.
     ///   - limitBytes: The size limit of the image cache.
     ///   - http: Fetches images.
@@ -22,14 +24,14 @@ package struct RemoteStores {
     ///   - now: Returns the current time.
     ///   - logger: The logger.
     package init(
-        folder: String, limitBytes: Int, http: any HTTPClient, clock: any Clock<Duration>,
+        cache: Store, folder: String, limitBytes: Int, http: any HTTPClient, clock: any Clock<Duration>,
         now: @escaping () -> Timestamp, logger: Logger
     ) {
         self.clock = clock
         self.now = now
         self.logger = logger
         disk = DiskWatch(folder: folder)
-        feeds = FeedStore(folder: folder, disk: disk, logger: logger)
+        feeds = FeedStore(cache, disk: disk)
         images = ImageStore(
             folder: "\(folder)/images", limitBytes: limitBytes, disk: disk, http: http, now: now)
     }

@@ -32,7 +32,8 @@ extension FolderScan {
         var count = Self.filesInTransaction.lowerBound
         if rest.count > count, !isLarge {
             isLarge = true
-            database.setCache(isLarge: true)
+            // Each row and its entries in the indexes are in other pages.
+            store.setCache(kibibytes: 16 << 10)
         }
         while !rest.isEmpty {
             guard !isStopped() else { throw CancellationError() }

@@ -17,7 +17,7 @@ final class FolderScan {
     }
 
     private let root: [UInt8]
-    let database: PictureDatabase
+    let store: Store
     let files: PictureFiles
     let watcher: FolderWatcher
     let marks: LocalMarks
@@ -108,7 +108,7 @@ final class FolderScan {
 
     /// - Parameters:
     ///   - root: The absolute path of the pictures folder.
-    ///   - database: The index.
+    ///   - store: The store of the index.
     ///   - files: The file system.
     ///   - watcher: Watches the scanned folders.
     ///   - marks: The marked photos.
@@ -117,7 +117,7 @@ final class FolderScan {
     ///   - examine: Reads the metadata of photos for a limited time, and returns the folders whose order has changed.
     ///   - publish: Receives the changes since its last call. They are in the index by then.
     init(
-        root: [UInt8], _ database: PictureDatabase, _ files: PictureFiles, _ watcher: FolderWatcher,
+        root: [UInt8], _ store: Store, _ files: PictureFiles, _ watcher: FolderWatcher,
         _ marks: LocalMarks, _ filter: PhotoFilter = PhotoFilter(),
         isStopped: @escaping () -> Bool,
         examine: @escaping (Set<Int64>) -> Set<RelativePath> = { _ in [] },
@@ -127,7 +127,7 @@ final class FolderScan {
         self.examine = examine
         self.isStopped = isStopped
         self.root = root
-        self.database = database
+        self.store = store
         self.files = files
         self.watcher = watcher
         self.marks = marks
@@ -195,7 +195,7 @@ final class FolderScan {
     ///
     /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
     func scan(_ entries: [FolderWatcher.Entry]?) throws {
-        defer { if isLarge { database.setCache(isLarge: false) } }
+        defer { if isLarge { store.setCache(kibibytes: nil) } }
         if try index({ try !$0.isComplete }) { examinations = 0 }
         let root = lookUpRoot()
         // Without the pictures folder, no entry is looked up.
@@ -336,7 +336,7 @@ final class FolderScan {
 
     /// Calls `body` with the index, on its queue.
     func index<Value>(_ body: (PictureIndex) throws -> Value) throws -> Value {
-        try database.writer.runAndWait { try body(PictureIndex($0)) }
+        try store.runAndWait { try body(PictureIndex($0)) }
     }
 
     /// Calls `body` with the index, on its queue, in a transaction.

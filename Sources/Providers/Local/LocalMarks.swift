@@ -46,14 +46,14 @@ final class LocalMarks: Sendable {
     }
 
     private let state = Mutex(State())
-    private let database: DatabaseQueue
+    private let store: Store
     let digests: DigestReader
 
     /// - Parameters:
-    ///   - database: The database of the local users.
+    ///   - store: The store with ``LocalProvider/format``.
     ///   - files: Makes the file system calls.
-    init(_ database: DatabaseQueue, _ files: FileThreads) {
-        self.database = database
+    init(_ store: Store, _ files: FileThreads) {
+        self.store = store
         digests = DigestReader(files)
     }
 
@@ -62,7 +62,7 @@ final class LocalMarks: Sendable {
     /// - Throws: `StorageError`; then the next call reads the marks again.
     func load() async throws {
         guard !state.withLock(\.isLoaded) else { return }
-        try await database.run { [self] database in
+        try await store.run { [self] database in
             guard !state.withLock(\.isLoaded) else { return }
             var new = State()
             try database.query("SELECT key, number FROM user") { row throws(StorageError) in
@@ -202,7 +202,7 @@ final class LocalMarks: Sendable {
     private func markedFile(_ target: Target, readsContent: Bool) async throws -> PhotoFile {
         let (id, stamp) = (target.picture.file.id, target.picture.file.stamp)
         let path = target.picture.path
-        if let known = try await database.run({ try Self.file(id, $0) }),
+        if let known = try await store.run({ try Self.file(id, $0) }),
             !readsContent || known.stamp.content == stamp.content && known.content != nil
         {
             return known
@@ -217,7 +217,7 @@ final class LocalMarks: Sendable {
     }
 
     private func add(_ mark: Mark, _ file: PhotoFile) async throws -> Bool {
-        try await database.run { [self] database in
+        try await store.run { [self] database in
             let (isNew, others) = try database.transaction { () throws(StorageError) in
                 let others = try removeMissing(mark, sameAs: file, database)
                 try Self.write(file, database)
@@ -233,7 +233,7 @@ final class LocalMarks: Sendable {
     }
 
     private func remove(_ mark: Mark, _ ids: Set<Int64>) async throws -> Bool {
-        try await database.run { [self] database in
+        try await store.run { [self] database in
             let removed = try database.transaction { () throws(StorageError) in
                 var removed: [Int64] = []
                 for id in ids {
@@ -263,7 +263,7 @@ final class LocalMarks: Sendable {
 
     private func number(of user: String) async throws -> Int64? {
         if let number = state.withLock({ $0.users[user] }) { return number }
-        let number = try await database.run { database in
+        let number = try await store.run { database in
             try database.integer("SELECT number FROM user WHERE key = ?", [.text(user)])
         }
         state.withLock { $0.users[user] = number }
@@ -288,7 +288,7 @@ final class LocalMarks: Sendable {
 
     /// Returns the stored files of photos. Blocks.
     func storedFiles(_ ids: some Sequence<Int64>) throws -> [PhotoFile] {
-        try database.runAndWait { database in
+        try store.runAndWait { database in
             try ids.sorted().compactMap { try Self.file($0, database) }
         }
     }
@@ -308,7 +308,7 @@ final class LocalMarks: Sendable {
         let lost = Set(lostFiles.map(\.id))
         let found = Set(files.map(\.id))
         let present = state.withLock { $0.found.union(found).subtracting(lost) }
-        return try database.runAndWait { [self] database in
+        return try store.runAndWait { [self] database in
             var recipients: Set<Int64> = []
             try database.transaction { () throws(StorageError) in
                 for file in files where try Self.file(file.id, database) != nil {

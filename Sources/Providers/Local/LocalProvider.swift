@@ -1,6 +1,7 @@
 package import ImageMetadata
 package import Logging
 package import ProviderKit
+package import Storage
 internal import Synchronization
 package import System
 internal import Translation
@@ -28,7 +29,7 @@ package final class LocalProvider: FolderProvider {
     private let crypt = PasswordCrypt()
     private let throttle: PasswordThrottle
     private let marks: LocalMarks
-    private let database: PictureDatabase
+    private let index: Store
     private let cache: String
     let avatars: AvatarStore
     private let images: any ImageProcessor
@@ -41,7 +42,7 @@ package final class LocalProvider: FolderProvider {
 
     /// - Parameters:
     ///   - pictures: The absolute path of the pictures folder, which need not be UTF-8.
-    ///   - data: The folder for data that must not be lost.
+    ///   - data: The store with ``format``. The avatars are beside it.
     ///   - cache: The folder for data that can be recreated.
     ///   - images: Reads the metadata of photos, and creates images.
     ///   - files: Makes the file system calls for photos.
@@ -53,7 +54,7 @@ package final class LocalProvider: FolderProvider {
     ///   - order: The value of `Order=`; nil for the default one.
     ///   - version: The version of Image Feed.
     package init(
-        pictures: [UInt8], data: String, cache: String,
+        pictures: [UInt8], data: Store, cache: String,
         images: any ImageProcessor,
         files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, calendar: LocalCalendar = .system,
@@ -61,12 +62,13 @@ package final class LocalProvider: FolderProvider {
         order: String? = nil, version: String = "0"
     ) {
         self.files = files
-        let userDatabase = LocalUserDatabase.queue(folder: data, logger: logger)
-        users = LocalUsers(userDatabase)
-        marks = LocalMarks(userDatabase, files)
+        users = LocalUsers(data)
+        marks = LocalMarks(data, files)
         throttle = PasswordThrottle(clock: clock)
-        avatars = AvatarStore(folder: "\(data)/avatars", images: images)
-        database = PictureDatabase(folder: cache, logger: logger)
+        avatars = AvatarStore(folder: "\(data.folder)/avatars", images: images)
+        index = Store(
+            "\(cache)/index.sqlite", .disposable, [PictureIndex.format], hasReader: true,
+            logger: logger)
         self.cache = cache
         self.images = images
         self.clock = clock
@@ -133,9 +135,9 @@ package final class LocalProvider: FolderProvider {
             let folder =
                 state.folder
                 ?? PictureFolder(
-                    root: state.picturesFolder, database, files, clock: clock,
+                    root: state.picturesFolder, index, files, clock: clock,
                     MetadataReader(
-                        root: state.picturesFolder, database, images: images, clock: clock),
+                        root: state.picturesFolder, index, images: images, clock: clock),
                     marks, calendar: calendar, showsLocation: state.showsLocation,
                     filter: state.filter, order: state.order, cache: cache, logger: logger)
             let isNew = state.folder == nil

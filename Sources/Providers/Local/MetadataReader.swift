@@ -38,7 +38,7 @@ final class MetadataReader: Sendable {
     private static let minimumPause = Duration.milliseconds(50)
 
     private let root: [UInt8]
-    private let database: PictureDatabase
+    private let store: Store
     private let images: any ImageProcessor
     private let clock: any Clock<Duration>
     private let state = Mutex(State())
@@ -47,15 +47,15 @@ final class MetadataReader: Sendable {
 
     /// - Parameters:
     ///   - root: The pictures folder.
-    ///   - database: The database of the index.
+    ///   - store: The store of the index.
     ///   - images: Reads the headers of files.
     ///   - clock: Measures the pauses.
     init(
-        root: [UInt8], _ database: PictureDatabase, images: any ImageProcessor,
+        root: [UInt8], _ store: Store, images: any ImageProcessor,
         clock: any Clock<Duration>
     ) {
         self.root = root
-        self.database = database
+        self.store = store
         self.images = images
         self.clock = clock
     }
@@ -174,7 +174,7 @@ final class MetadataReader: Sendable {
                 state.hasNewRows = false
                 return state.unreadable
             }
-            let found = try? await database.reader.run { database in
+            let found = try? await store.read { database in
                 try PictureIndex(database).notExamined(limit: Self.restBatch + skipped.count)
             }
             let rows = (found ?? []).filter { !skipped.contains($0) }
@@ -197,7 +197,7 @@ final class MetadataReader: Sendable {
     func readMetadata(
         _ rows: [Int64], _ urgency: ImageUrgency
     ) async -> (changed: [PictureIndex.Picture], moved: Set<RelativePath>) {
-        let pictures = try? await database.reader.run { database in
+        let pictures = try? await store.read { database in
             let index = PictureIndex(database)
             return try rows.compactMap { try index.picture($0) }
         }
@@ -211,7 +211,7 @@ final class MetadataReader: Sendable {
         let results = found.sorted { $0.file.id < $1.file.id }
         guard !results.isEmpty else { return ([], []) }
         do {
-            let (changed, moved, dates) = try await database.writer.run { database in
+            let (changed, moved, dates) = try await store.run { database in
                 let index = PictureIndex(database)
                 var dates: [(before: CalendarDate?, after: CalendarDate?)] = []
                 var moved: Set<RelativePath> = []
@@ -247,7 +247,7 @@ final class MetadataReader: Sendable {
             pictures.filter { state.unreadable.contains($0.file.id) }
         }
         guard !failed.isEmpty else { return }
-        let moved = try? await database.reader.run { database in
+        let moved = try? await store.read { database in
             let index = PictureIndex(database)
             return try failed.filter { picture in
                 let now = try index.picture(picture.file.id)

@@ -81,7 +81,7 @@ extension PictureFolder {
         Task { @MainActor in
             do {
                 try await openIndex()
-                try await database.writer.run { try PictureIndex($0).setOrder(order) }
+                try await store.run { try PictureIndex($0).setOrder(order) }
                 let albums = try await readNow { try $0.albums().map(\.path) }
                 emit(.changed([]))
                 emitReordered([.root] + albums)

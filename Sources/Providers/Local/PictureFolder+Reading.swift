@@ -32,7 +32,7 @@ extension PictureFolder {
             if couldServeAll || isWhole(value) || !isInTime && isUsable(value) { return value }
         } catch ProviderError.notFound where !couldServeAll {
         } catch StorageError.damaged where claimRecreation() {
-            await discardIndex()
+            forgetIndex()
             startScan()
         }
         _ = await waitForPhotos(.max, Self.scanTimeout)
@@ -55,9 +55,8 @@ extension PictureFolder {
             throw ProviderError.failed(reason)
         }
         do {
-            return try await database.reader.run { database in
-                try database.snapshot { try body(PictureIndex(database)) }
-            }
+            if isIndexReplaced { throw StorageError.damaged(store.path) }
+            return try await store.read { try body(PictureIndex($0)) }
         } catch let error as StorageError {
             if case .damaged = error, !state.withLock(\.wasRecreated) { throw error }
             throw ProviderError(error)

@@ -63,11 +63,12 @@ extension PictureFolder {
         do {
             try await openIndex()
             try await scans.run { [self] in try scanNow(entries) }
+            state.withLock { $0.wasRecreated = false }
             setStatus(.ready)
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
         } catch StorageError.damaged where claimRecreation() {
-            await discardIndex()
+            forgetIndex()
             await scan(nil)
         } catch {
             endRefresh(
@@ -83,7 +84,7 @@ extension PictureFolder {
         endRefresh(refreshers, result.map { found })
         if entries == nil || found.count > Self.manyChanges {
             // A large scan allocates much memory, which is returned to the system.
-            database.setCache(isLarge: false)
+            store.setCache(kibibytes: nil)
             malloc_trim(0)
         }
         try result.get()
@@ -99,9 +100,8 @@ extension PictureFolder {
         }
     }
 
-    /// Deletes a damaged index. The next scan fills a new one.
-    func discardIndex() async {
-        await database.discard()
+    /// Records that the store has replaced the index. The next scan fills the new one.
+    func forgetIndex() {
         state.withLock { state in
             state.isOpen = false
             state.isScanned = false

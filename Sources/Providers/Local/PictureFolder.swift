@@ -21,6 +21,8 @@ final class PictureFolder: Sendable {
         var photoCount = 0
         /// True if the index is open and belongs to this folder.
         var isOpen = false
+        /// The number of replacements by the store when the index was opened.
+        var replacements = 0
         /// True if a scan has ended or failed since the index was created, possibly in an earlier process.
         var isScanned = false
         /// True if the index was damaged and has been recreated once.
@@ -93,7 +95,7 @@ final class PictureFolder: Sendable {
 
     let root: [UInt8]
     let state: Mutex<State>
-    let database: PictureDatabase
+    let store: Store
     let files: FileThreads
     let clock: any Clock<Duration>
     let scans = DispatchQueue(label: "scans")
@@ -111,7 +113,7 @@ final class PictureFolder: Sendable {
 
     /// - Parameters:
     ///   - root: The absolute path of the pictures folder, which need not exist.
-    ///   - database: The database of the index.
+    ///   - store: The store of the index.
     ///   - files: Makes the file system calls.
     ///   - clock: Measures the time limits of calls, and the delays before retries.
     ///   - metadataReader: Reads the metadata of the photos.
@@ -123,7 +125,7 @@ final class PictureFolder: Sendable {
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Receives problems with the folder and its index.
     init(
-        root: [UInt8], _ database: PictureDatabase, _ files: FileThreads,
+        root: [UInt8], _ store: Store, _ files: FileThreads,
         clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ marks: LocalMarks,
         calendar: LocalCalendar, showsLocation: Bool, filter: PhotoFilter,
         order: PictureIndex.Order, cache: String, logger: Logger
@@ -132,7 +134,7 @@ final class PictureFolder: Sendable {
         self.root = root
         self.files = files
         self.clock = clock
-        self.database = database
+        self.store = store
         self.metadataReader = metadataReader
         self.marks = marks
         self.logger = logger
@@ -155,23 +157,28 @@ final class PictureFolder: Sendable {
     /// Opens the index for this folder, once. Concurrent calls wait.
     func openIndex() async throws {
         try await openings.run {
-            if !state.withLock(\.isOpen) { try await openIndexNow() }
+            if !state.withLock(\.isOpen) || isIndexReplaced { try await openIndexNow() }
         }
+    }
+
+    /// True if the store has replaced the index since it was opened.
+    var isIndexReplaced: Bool {
+        state.withLock { $0.isOpen && $0.replacements != store.replacementCount }
     }
 
     private func openIndexNow() async throws {
         try await marks.load()
+        let replacements = store.replacementCount
         let order = state.withLock(\.order)
-        let (known, isComplete) = try await database.writer.run { [root, links, marks] database in
+        let (known, isComplete) = try await store.run { [root, links, marks] database in
             let index = PictureIndex(database)
             if try !index.begin(root: root, order) { links.removeAll() }
             try marks.begin(index)
             return (try index.photoCount, try index.isComplete)
         }
-        // Both connections must use the same file, even if the cache folder is deleted before the first page.
-        try await database.reader.run { _ in }
         state.withLock { state in
             state.isOpen = true
+            state.replacements = replacements
             state.photoCount = known
             if isComplete { state.isScanned = true }
             if known > 0 || isComplete { state.status = .ready }
@@ -239,7 +246,7 @@ final class PictureFolder: Sendable {
         resumeWaiters()
         for rows in changes.removed.slices { emit(.removed(rows.map(PhotoID.init(row:)))) }
         for rows in Array(changes.changed).slices {
-            let pictures = try? database.writer.runAndWait { database in
+            let pictures = try? store.runAndWait { database in
                 try database.snapshot {
                     rows.compactMap { try? PictureIndex(database).picture($0) }
                 }

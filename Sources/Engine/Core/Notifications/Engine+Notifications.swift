@@ -124,7 +124,7 @@ extension Engine {
         case .provider(let provider, let server):
             if !server.isEmpty { options.server = server }
             id = provider
-        case .secretStore, .disk, .accounts: return
+        case .secretStore, .disk, .store: return
         }
         guard let provider = provider(id) else { return }
         do {
@@ -174,20 +174,13 @@ extension Engine {
 
     // MARK: The disk
 
-    /// Reports that the account database was damaged and was replaced by a new one.
-    ///
-    /// - Parameter path: The new path of the damaged file.
-    func reportDamagedAccounts(_ path: String) {
-        ports.logger.error(
-            "The account database was damaged and has been replaced",
-            metadata: ["renamed": "\(path)"])
+    /// Announces and reports changed notices of the store. Call it after they have changed.
+    package func storeChanged() {
+        emit(.changed)
+        let notices = store.notices.map(\.translated)
+        guard !notices.isEmpty else { return notifications.resolve(.store, about: .store) }
         notifications.raise(
-            ReportedIssue(
-                kind: .accountsDamaged,
-                reason: tr(
-                    "Log in again. The damaged file was renamed to {file}.", ["file": path]),
-                remedy: IssueRemedy(.login, .anyAccount)),
-            about: .accounts)
+            ReportedIssue(kind: .store, reason: notices.joined(separator: " ")), about: .store)
     }
 
     /// Reports that the disk is full, or resolves that issue. Used for writes whose caller cannot act on the failure.

@@ -12,15 +12,15 @@ nonisolated enum IssueSubject: Hashable, Sendable {
     /// The secret store, which all accounts share.
     case secretStore
     case disk
-    /// The list of accounts.
-    case accounts
+    /// The file of accounts, likes and settings.
+    case store
 }
 
 /// A problem that is reported to the user.
 nonisolated struct ReportedIssue: Hashable, Sendable {
     /// The kind of an issue. The most important kind is first: its issue provides the title of a notification.
     enum Kind: Comparable, Sendable {
-        case accountsDamaged
+        case store
         case needsLogin
         case loginFailed
         case secretStore
@@ -32,7 +32,7 @@ nonisolated struct ReportedIssue: Hashable, Sendable {
         /// True if each occurrence is reported; false if only the first one is, until the issue is resolved.
         var recurs: Bool {
             switch self {
-            case .accountsDamaged, .needsLogin, .secretStore, .tokenRemains, .diskFull: false
+            case .store, .needsLogin, .secretStore, .tokenRemains, .diskFull: false
             case .loginFailed, .pluginFailed, .likes: true
             }
         }
@@ -76,7 +76,7 @@ nonisolated struct FailedLike: Hashable, Sendable {
 nonisolated extension ReportedIssue {
     var title: String {
         switch kind {
-        case .accountsDamaged: tr("The list of accounts was damaged")
+        case .store: tr("The file of accounts and likes has a problem")
         case .needsLogin: tr("Log in to {service} again", ["service": name])
         case .loginFailed: tr("Login to {service} failed", ["service": name])
         case .secretStore: tr("The keyring is needed")
@@ -126,7 +126,7 @@ nonisolated extension ReportedIssue {
     var action: NotificationAction? {
         switch kind {
         // The user has to choose the account to log in to, or the entry of the keyring to delete.
-        case .accountsDamaged, .tokenRemains: nil
+        case .store, .tokenRemains: nil
         case .needsLogin: .login
         // A login with a password cannot be repeated by a button: the user has to enter the password again.
         case .loginFailed: remedy == nil ? nil : .login
@@ -137,7 +137,7 @@ nonisolated extension ReportedIssue {
     var category: String {
         switch kind {
         case .needsLogin, .loginFailed, .secretStore, .tokenRemains: "network.error"
-        case .accountsDamaged, .diskFull, .pluginFailed: "device.error"
+        case .store, .diskFull, .pluginFailed: "device.error"
         case .likes: "transfer.error"
         }
     }
