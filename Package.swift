@@ -187,7 +187,7 @@ let modules = [
     module("Secrets", "CLinux CSecret DBus System Translation Web"),
     tests("SecretsTests", "DBus Secrets TestSupport Web"),
     module("Storage", "CSQLite System Translation Logging"),
-    tests("StorageTests", "Storage TestSupport Translation Logging"),
+    tests("StorageTests", "LoopbackHTTP Storage TestSupport Translation Logging"),
     module("System", "CLinux CProcesses CSwiftRuntime Sandbox Translation"),
     tests("SystemTests", "System TestSupport event-loop-scenarios"),
     module("Translation", "CTranslation"),

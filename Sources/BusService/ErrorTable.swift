@@ -53,7 +53,7 @@ enum ErrorTable {
             error.isStoreGone
                 ? ServiceError.secretStoreUnavailable.name : ServiceError.secretStoreLocked.name
         case StorageError.full: ServiceError.storageFull.name
-        case StorageError.readOnly, StorageError.cannotOpen: .ioError
+        case is StorageError: ServiceError.storageFailed.name
         case is CancellationError: ServiceError.cancelled.name
         default: .failed
         }

@@ -41,6 +41,7 @@ final class ManagerObject {
                 try await $0.setDefaultAccount($1)
             },
             .property(.online) { $0.engine.isOnline },
+            .property(.notices) { $0.engine.notices },
         ])
 
     private func logIn(

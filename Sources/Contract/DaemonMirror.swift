@@ -55,6 +55,8 @@ package struct DaemonMirror {
     package var version: String { manager["Version"]?.string ?? "" }
     /// False while NetworkManager reports no network.
     package var isOnline: Bool { manager["Online"]?.bool ?? true }
+    /// Sentences about problems that belong to no account.
+    package var notices: [String] { manager["Notices"]?.strings ?? [] }
     /// The path of the default account; nil if no account is logged in.
     package var defaultAccount: ObjectPath? {
         manager["DefaultAccount"]?.objectPath.flatMap { $0 == .root ? nil : $0 }

@@ -20,7 +20,7 @@ extension InterfaceName {
     /// The properties of each interface in the order of their documentation, without the version of the interface.
     static let properties: [InterfaceName: [String]] = [
         .manager: [
-            "Version", "DefaultAccount", "Online", "InterfaceVersion",
+            "Version", "DefaultAccount", "Online", "Notices", "InterfaceVersion",
         ],
         .provider: [
             "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",

@@ -30,6 +30,7 @@ extension ServiceError {
         case .secretStoreUnavailable: tr("There is no keyring.")
         case .secretStoreLocked: tr("The keyring is locked.")
         case .storageFull: tr("The disk is full.")
+        case .storageFailed: tr("The data cannot be stored.")
         case .tooLarge: tr("It is too large.")
         }
     }

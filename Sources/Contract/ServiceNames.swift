@@ -49,6 +49,7 @@ package enum ServiceError: String, CaseIterable, Sendable {
     case secretStoreUnavailable = "SecretStoreUnavailable"
     case secretStoreLocked = "SecretStoreLocked"
     case storageFull = "StorageFull"
+    case storageFailed = "StorageFailed"
     case tooLarge = "TooLarge"
 
     private static let prefix = "org.imagefeed.ImageFeed1.Error."

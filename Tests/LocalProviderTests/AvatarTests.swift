@@ -2,6 +2,7 @@ import FoundationEssentials
 import ImageMetadata
 import Logging
 import ProviderKit
+import Storage
 import TestSupport
 import Testing
 import Translation

@@ -17,7 +17,7 @@ struct ReadOnlyTests {
         sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> Void
     ) async {
         let reply = await errorReply(sourceLocation: sourceLocation, body)
-        #expect(reply?.name == .ioError, sourceLocation: sourceLocation)
+        #expect(reply?.name == ServiceError.storageFailed.name, sourceLocation: sourceLocation)
         #expect(
             reply?.message.contains("cannot be written: ") == true, "\(reply?.message ?? "")",
             sourceLocation: sourceLocation)

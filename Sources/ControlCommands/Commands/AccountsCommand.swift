@@ -14,6 +14,7 @@ struct AccountsCommand: AsyncParsableCommand {
         let snapshot = try await ServiceClient().snapshot()
         try output.show(AccountList(snapshot: snapshot))
         if snapshot.accounts.isEmpty {
+            try snapshot.checkNotices()
             Console.printMessage(
                 tr("There are no accounts. Log in with “imagefeedctl login PROVIDER”."))
         }

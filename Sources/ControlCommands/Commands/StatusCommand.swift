@@ -13,7 +13,11 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        try output.show(StatusScreen(snapshot: try await ServiceClient().snapshot()))
+        let snapshot = try await ServiceClient().snapshot()
+        try output.show(StatusScreen(snapshot: snapshot))
+        if snapshot.accounts.isEmpty, !snapshot.notices.isEmpty {
+            throw CommandFailure(.failed)
+        }
     }
 }
 
@@ -40,7 +44,10 @@ struct StatusScreen: Renderable {
             target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
             + target.styled(state, isOnline ? .good : .warning) + "\n"
             + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
-        guard !snapshot.accounts.isEmpty else { return head + paragraph(loginAdvice, columns) }
+        guard !snapshot.accounts.isEmpty else {
+            // The accounts may be in a file that cannot be read.
+            return snapshot.notices.isEmpty ? head + paragraph(loginAdvice, columns) : head
+        }
         let advice = ProviderList(providers: snapshot.providers).advice
         let problems = [advice] + snapshot.providers.map(\.problem)
         return head + accounts(target, columns)
@@ -67,7 +74,7 @@ struct StatusScreen: Renderable {
                     """, ["version": installedVersion])
             )
         }
-        return messages
+        return messages + snapshot.notices
     }
 
     /// The status as tab-separated fields: one object per line, with its kind in the first field.
@@ -84,7 +91,8 @@ struct StatusScreen: Renderable {
             ["provider", provider.id, provider.shownState]
                 + (provider.stateReason.isEmpty ? [] : [provider.stateReason])
         }
-        return ([daemon] + accounts + providers).map(TerminalText.fields).joined()
+        let notices = snapshot.notices.map { ["notice", $0] }
+        return ([daemon] + notices + accounts + providers).map(TerminalText.fields).joined()
     }
 
     /// Returns the table of the accounts, with the details of each account below its row.

@@ -16,6 +16,7 @@ extension DaemonMirror {
     ) throws(CommandFailure) -> AccountProperties {
         guard let reference, !reference.isEmpty else {
             guard let account = accounts.first(where: { $0.path == defaultAccount }) else {
+                try checkNotices()
                 throw Self.noAccount
             }
             return account
@@ -59,7 +60,10 @@ extension DaemonMirror {
     ///
     /// - Throws: ``CommandFailure`` if no account is logged in.
     func combinedAccount() throws(CommandFailure) -> AccountProperties {
-        guard let combined, combined.isLoggedIn else { throw Self.noAccount }
+        guard let combined, combined.isLoggedIn else {
+            try checkNotices()
+            throw Self.noAccount
+        }
         return combined
     }
 
@@ -82,6 +86,12 @@ extension DaemonMirror {
     /// - Throws: ``CommandFailure`` if there is no such account.
     func combinedID(of reference: PhotoReference) throws(CommandFailure) -> String {
         "\(try account(reference.account).id)/\(reference.id)"
+    }
+
+    /// Fails with the notices, because the accounts may be in a file that cannot be read.
+    func checkNotices() throws(CommandFailure) {
+        guard accounts.isEmpty, !notices.isEmpty else { return }
+        throw CommandFailure(.failed, notices.joined(separator: " "))
     }
 
     private static let noAccount = CommandFailure.tr(
