@@ -110,8 +110,8 @@ let modules = [
         "Accounts CLinux ImageMetadata ProviderKit Quoting Storage System Translation",
         in: "Engine/Images"),
     tests("ImagesTests", "Accounts Images ProviderKit TestSupport"),
-    module("Likes", "Accounts ProviderKit Storage Translation", in: "Engine/Likes"),
-    tests("LikesTests", "Accounts Likes ProviderKit Storage TestSupport"),
+    module("Likes", "Accounts ProviderKit Storage System Translation", in: "Engine/Likes"),
+    tests("LikesTests", "Accounts Likes ProviderKit Storage System TestSupport"),
     module(
         "Services",
         """

@@ -175,7 +175,8 @@ public protocol RemoteLikes: RemoteFeed {
     /// - Returns: The common prefix; nil if the service likes each photo separately. The default is nil.
     func likeGroupPrefix(_ photo: PhotoID) -> String?
 
-    /// Likes or unlikes a photo. A repeated call is not an error.
+    /// Likes or unlikes a photo. The call is idempotent: a photo that has the state already is not an error, because the
+    /// engine repeats a request whose outcome it does not know.
     ///
     /// - Parameters:
     ///   - photo: The ID of the photo.

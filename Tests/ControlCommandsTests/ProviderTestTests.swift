@@ -502,6 +502,18 @@ struct ProviderTestTests {
             capabilities: "feed;like;", sources: "home;likes;", section: "Calls of the daemon",
             text: "does not support the call"),
         Fault(
+            name: "a repeated unlike that fails",
+            answers: ["sources": "{'sources': [source('home'), source('likes', 'likes')]}"],
+            body: """
+                if method == 'setLiked':
+                    refuse('not-found' if params['photo'] == 'imagefeed-provider-test-unknown' else 'refused')
+                    continue
+                if method == 'page' and params['source'] == 'home':
+                    answer({"photos": [{**photo(10), "liked": False}]})
+                    continue
+                """, capabilities: "feed;like;", sources: "home;likes;",
+            section: "Calls of the daemon", text: "A repeated unlike fails"),
+        Fault(
             name: "pages of new photos without an end",
             body: """
                 if method == 'page' and place.isdigit():

@@ -1,5 +1,6 @@
 import Accounts
 import ProviderKit
+import Services
 import TestSupport
 import Testing
 
@@ -31,15 +32,56 @@ struct LikeTests {
         #expect(fixture.account.likeCount == 0)
     }
 
-    @Test func `an outdated list does not undo a like`() async throws {
+    @Test func `an outdated list does not undo a like, unless a client requests it`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         _ = try await fixture.account.setLiked("a", true)
         fixture.service.state.update { $0.liked = [] }
-        _ = try await fixture.account.refreshFeed("new")
+        await fixture.account.remote?.refreshWatched(SourceID("new"))
         #expect(try await liked(fixture, "a"))
-        fixture.ports.time.update { $0 = $0 + .seconds(601) }
+        // A client believes the service.
         _ = try await fixture.account.refreshFeed("new")
         #expect(try await !liked(fixture, "a"))
+        try await fixture.waitForEvent("unliked a 0")
+    }
+
+    @Test func `lists are believed ten minutes after a like, or after they have shown it`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b"], isRead: true)
+        _ = try await fixture.account.setLiked("a", true)
+        await fixture.account.remote?.refreshWatched(SourceID("new"))
+        // The service has shown the like, so another client has changed it.
+        fixture.service.state.update { $0.liked = [] }
+        await fixture.account.remote?.refreshWatched(SourceID("new"))
+        #expect(try await !liked(fixture, "a"))
+        _ = try await fixture.account.setLiked("b", true)
+        fixture.service.state.update { $0.liked = [] }
+        fixture.ports.time.update { $0 = $0 + .seconds(601) }
+        await fixture.account.remote?.refreshWatched(SourceID("new"))
+        #expect(try await !liked(fixture, "b"))
+    }
+
+    @Test func `a like that is confirmed while the cache disk is full is shown after a restart`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
+        try fixture.fillCacheDisk()
+        #expect(try await fixture.account.setLiked("a", true) == .done)
+        #expect(try await liked(fixture, "a"))
+        // The disk is still full.
+        let next = try await ServiceFixture(after: fixture)
+        #expect(try await liked(next, "a"))
+        #expect(next.account.pendingLikes.isEmpty)
+        try next.emptyCacheDisk()
+        next.engine.retryNow()
+        try await poll { try next.feedRows("photo WHERE is_liked") == 1 }
+        #expect(next.count("like a") == 1)
+        // An older list does not undo it.
+        next.service.state.update { $0.liked = [] }
+        await next.account.remote?.refreshWatched(SourceID("new"))
+        #expect(try await liked(next, "a"))
+        _ = try await next.account.refreshFeed("new")
+        #expect(try await !liked(next, "a"))
     }
 
     @Test func `a like without a network is queued, survives a restart, and is sent`() async throws
@@ -143,14 +185,14 @@ struct LikeTests {
         _ = try await fixture.account.setLiked("a", true)
         // The list of the service does not contain it yet.
         fixture.service.state.update { $0.liked = [] }
-        _ = try await fixture.account.refreshFeed("likes")
+        await fixture.account.remote?.refreshWatched(SourceID("likes"))
         #expect(try await fixture.page("likes").ids == ["a"])
         fixture.service.state.update { $0.liked = ["a"] }
         _ = try await fixture.account.setLiked("a", false)
         fixture.service.state.update { $0.liked = ["a"] }
-        #expect(try await fixture.account.refreshFeed("likes") == 0)
+        await fixture.account.remote?.refreshWatched(SourceID("likes"))
         #expect(try await fixture.page("likes").ids == [])
-        fixture.ports.time.update { $0 = $0 + .seconds(601) }
+        // A client believes the service.
         #expect(try await fixture.account.refreshFeed("likes") == 1)
         #expect(try await fixture.page("likes").ids == ["a"])
     }
@@ -238,11 +280,11 @@ struct LikeTests {
         #expect(try await liked(fixture, "a"))
         #expect(try await fixture.account.setLiked("b", false) == .local)
         #expect(try await fixture.page("likes").ids == ["a"])
-        // After a day, local likes are sent to the service, which accepts them now.
+        // A refresh sends local likes to the service, which accepts them now.
         let next = try await ServiceFixture(after: fixture)
-        next.ports.time.update { $0 = $0 + .seconds(2 * 86_400) }
         next.service.state.update { $0.likeError = nil }
-        #expect(try await next.account.setLiked("b", true) == .done)
+        #expect(try await next.account.setLiked("b", true) == .local)
+        try await next.account.refresh()
         try await next.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
     }
 
@@ -274,11 +316,13 @@ struct LikeTests {
         #expect(try await next.page("likes").ids == ["b", "a"])
         try await next.engine.accounts.logOut(next.account)
         let out = try await ServiceFixture(after: next)
-        #expect(try out.base.rows("SELECT photo FROM local_like WHERE is_wanted") == ["a", "b"])
-        #expect(try out.base.rows("SELECT photo FROM like_wish") == [])
+        #expect(
+            try out.base.rows("SELECT photo FROM outbox WHERE is_wanted ORDER BY position")
+                == ["a", "b"])
+        #expect(try out.base.rows("SELECT photo FROM outbox WHERE state <> 'local'") == [])
         #expect(out.account.state == .loggedOut)
         try await out.engine.accounts.remove(out.account)
-        #expect(try out.base.rows("SELECT photo FROM local_like") == [])
+        #expect(try out.base.rows("SELECT photo FROM outbox") == [])
         #expect(out.count("like a") + out.count("likes top") == 0)
     }
 

@@ -186,6 +186,24 @@ struct NetworkTests {
         #expect(health.problem(now: now + .seconds(-30 * 86_400)) == nil)
     }
 
+    @Test func `requests of callers do not make the pause longer, and retries double it`() {
+        var health = ServiceHealth()
+        for _ in 0..<5 { health.record(.failed("503"), now: now) }
+        #expect(health.pause(jitter: 0.5) == .seconds(5))
+        health.recordRetry()
+        #expect(health.pause(jitter: 0.5) == .seconds(10))
+        // Other requests succeed while likes wait.
+        health.setWaitingLikes(true)
+        health.record(.available, now: now)
+        #expect(health.pause(jitter: 0.5) == .seconds(10))
+        #expect(health.wantsRetry && !health.hasFailed)
+        health.setWaitingLikes(false)
+        health.record(.unreachable("no network"), now: now)
+        for _ in 0..<20 { health.recordRetry() }
+        #expect(health.pause(jitter: 0) == .seconds(720))
+        #expect(health.pause(jitter: 1) == .seconds(1080))
+    }
+
     @Test func `a full disk does not count as a failure of the service`() {
         #expect(ServiceHealth.Verdict(HTTPError.cannotWrite(28)) == .none)
     }

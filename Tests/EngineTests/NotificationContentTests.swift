@@ -1,4 +1,5 @@
 import Accounts
+import Likes
 import ProviderKit
 import TestSupport
 import Testing
@@ -104,7 +105,7 @@ struct NotificationContentTests {
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
         if isFirst { fixture.service.state.update { $0.isHeld = false } }
-        ports.clock.advance(by: Likes.callTimeout)
+        ports.clock.advance(by: LikeSender.callTimeout)
         fixture.service.state.update { $0.isHeld = false }
         _ = await like.result
         try await ports.presenter.waitFor("1 like")

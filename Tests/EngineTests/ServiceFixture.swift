@@ -111,6 +111,20 @@ final class ServiceFixture {
         }
     }
 
+    /// Makes the feed cache refuse to change photos, as on a full disk.
+    func fillCacheDisk() throws {
+        try Database(path: feedFile, durability: .process).execute(
+            """
+            CREATE TRIGGER refuse BEFORE UPDATE ON photo BEGIN SELECT RAISE(ABORT, 'no'); END;
+            CREATE TRIGGER refuse_insert BEFORE INSERT ON photo BEGIN SELECT RAISE(ABORT, 'no'); END;
+            """)
+    }
+
+    func emptyCacheDisk() throws {
+        try Database(path: feedFile, durability: .process).execute(
+            "DROP TRIGGER refuse; DROP TRIGGER refuse_insert;")
+    }
+
     /// Returns the number of rows of a table of the feed cache, with a condition or without one.
     func feedRows(_ table: String) throws -> Int64? {
         try engine.stores.feeds.store.runAndWait {

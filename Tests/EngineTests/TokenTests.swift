@@ -231,7 +231,7 @@ struct TokenTests {
         #expect(!ada.isLoggedIn)
         #expect(storedToken(fixture, ada) == nil)
         // The time at which the finished login is forgotten is the same.
-        let delay = TokenRevocations.retryDelays[0]
+        let delay = Duration.seconds(60)
         _ = try await fixture.clock.sleepers.wait { sleepers in
             sleepers.count { $0.offset == delay } == 2 ? true : nil
         }
@@ -253,7 +253,7 @@ struct TokenTests {
         federation.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.logOut(ada)
         _ = try await fixture.clock.sleepers.wait { sleepers in
-            sleepers.count { $0.offset == TokenRevocations.retryDelays[0] } == 2 ? true : nil
+            sleepers.count { $0.offset == .seconds(60) } == 2 ? true : nil
         }
         try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = false }

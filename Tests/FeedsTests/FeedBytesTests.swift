@@ -116,8 +116,8 @@ import Testing
     @Test func `photos that no source shows are forgotten first`() throws {
         _ = try store(page(0..<20, isKeyed: true, isLast: true))
         for photo in page(100..<200, isKeyed: false).photos {
-            _ = try tables.photos.upsert(photo, now: now)
-            try tables.limitBytes(now: now)
+            _ = try tables.photos.upsert(photo)
+            try tables.limitBytes()
             #expect(try tables.bytes() <= 1 << 20)
         }
         #expect(try slice("new")?.slice.photos.count == 20)
@@ -126,7 +126,7 @@ import Testing
     @Test func `likes that the service reports are bounded, and likes of the user stay`() throws {
         let own = page(1000..<1010, isKeyed: false)
         for photo in own.photos {
-            _ = try tables.photos.upsert(photo, now: now)
+            _ = try tables.photos.upsert(photo)
             _ = try tables.photos.setLiked(photo.photo.id, true, likes: nil, confirmed: now)
         }
         let later = now + .seconds(86_400)
@@ -146,7 +146,7 @@ import Testing
         for length in [10, 1000, 1] {
             var photo = Photo(id: PhotoID("p"))
             photo.title = String(repeating: "ü", count: length)
-            _ = try tables.photos.upsert(RemotePhoto(photo), now: now)
+            _ = try tables.photos.upsert(RemotePhoto(photo))
             #expect(try tables.bytes() == 256 + 1 + 2 * length)
         }
         try tables.photos.remove(PhotoID("p"))

@@ -256,10 +256,10 @@ struct FeedSimulation {
             hasStablePageTokens: profile.kind != .counted, generation: request.generation, now: now)
         // As the daemon does, with one transaction for each piece.
         for photo in page.photos where page.photos.count > 2 {
-            arrival.prepared.formUnion(try tables.photos.prepare([photo], now: now))
+            arrival.prepared.formUnion(try tables.photos.prepare([photo], arrival.overlay))
         }
         let merge = try tables.store(arrival, in: source)
-        _ = try tables.photos.sweep(merge.unswept, now: now)
+        _ = try tables.photos.sweep(merge.unswept)
         try checkBytes()
         if Self.isTraced { try trace(request, page, merge) }
         return merge

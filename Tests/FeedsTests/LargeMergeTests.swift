@@ -37,7 +37,9 @@ struct LargeMergeTests {
     private func merge(
         _ arrival: FeedTables.Arrival, in source: String = "new"
     ) async throws -> FeedTables.Merge {
-        try await store.merge(arrival, in: SourceID(source), of: account, after: merges) {}
+        try await store.merge(arrival, in: SourceID(source), of: account, after: merges) {
+            { _ in nil }
+        }
     }
 
     private func count(_ table: String, as reader: AccountID) async throws -> Int {
@@ -108,6 +110,7 @@ struct LargeMergeTests {
             _ = try await store.merge(arrival(0..<200), in: new, of: account, after: merges) {
                 calls += 1
                 if calls == 3 { throw LoggedOut() }
+                return { _ in nil }
             }
             Issue.record("the page was stored")
         } catch is LoggedOut {}

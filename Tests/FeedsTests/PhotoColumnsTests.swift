@@ -16,11 +16,11 @@ import Testing
         let tables = FeedTables(database: database, account: account)
         let remote = RemotePhoto(
             .filled(id: "p"), images: [.small: "https://example.org/s"], note: "n")
-        _ = try tables.photos.upsert(remote, now: now)
+        _ = try tables.photos.upsert(remote)
         #expect(try tables.photos.photo(PhotoID("p"))?.remote == remote)
         // Unknown properties replace known ones.
         let bare = RemotePhoto(Photo(id: PhotoID("p")))
-        #expect(try tables.photos.upsert(bare, now: now)?.isOtherLike == true)
+        #expect(try tables.photos.upsert(bare)?.isOtherLike == true)
         #expect(try tables.photos.photo(PhotoID("p"))?.remote == bare)
     }
 
@@ -32,7 +32,7 @@ import Testing
         for field in PhotoField.described {
             if case .text(_, let get, _) = field.value { bytes += get(photo)?.utf8.count ?? 0 }
         }
-        _ = try tables.photos.upsert(RemotePhoto(photo), now: now)
+        _ = try tables.photos.upsert(RemotePhoto(photo))
         #expect(try tables.bytes() == bytes)
     }
 }

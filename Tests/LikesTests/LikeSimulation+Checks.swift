@@ -5,90 +5,87 @@ import Storage
 
 // The checks after each step, and at the end.
 extension LikeSimulation {
-    func checkable() -> Bool {
-        queue.isLoaded && queue.writing == nil && queue.writes.isEmpty
-            && !results.contains { if case .written = $0 { true } else { false } }
+    /// Returns the state of a photo that clients see; nil if it is not cached.
+    private func shown(_ photo: PhotoID) -> Photo? {
+        cache[photo].map { session.sender.outbox.decorate(Self.photo(photo, $0)) }
     }
 
     func checkStep() throws {
-        check(queue.consecutiveFailures >= 0 && count >= 0, "a number is negative")
-        let groups = queue.entries.map { Self.group(of: $0.like.photo) }
-        check(Set(groups).count == groups.count, "two pending likes of a group")
-        guard checkable() else { return }
-        let records = try tables.read()
-        let stored = Set(records.pending.map(\.like))
-        let known = Set(queue.entries.map(\.like)).union(queue.unremoved)
-        check(stored.isSubset(of: known), "stored \(stored), known \(known)")
-        check(
-            Set(queue.entries.map(\.like)).isSubset(of: stored),
-            "pending \(queue.entries.map(\.like)), stored \(stored)")
-        check(records.local == queue.localLikes, "local \(records.local), \(queue.localLikes)")
-        if !records.local.isEmpty, !hasWriteFailed {
-            check(records.unavailableSince == queue.unavailableSince, "unavailable")
-        }
+        let outbox = session.sender.outbox
+        guard session.sender.isLoaded else { return }
         for photo in Self.photos {
-            var shown = Photo(id: photo)
-            shown.isLiked = cache[photo]?.isLiked ?? false
-            shown = queue.decorate(shown)
-            let wanted = stored.first { like in
-                queue.entries.contains { $0.like == like }
-                    && Self.group(of: like.photo) == Self.group(of: photo)
+            guard let shown = shown(photo) else { continue }
+            let group = Self.group(of: photo)
+            if let confirmed = histories[group]?.confirmed {
+                check(shown.isLiked == confirmed, "\(photo) is not shown as \(confirmed)")
             }
             check(
-                shown.isPending == (wanted.map { $0.isWanted != shown.isLiked } ?? false),
-                "\(photo) is shown as pending: \(shown.isPending)")
+                !shown.isPending || outbox.isPending(photo), "\(photo) is shown as pending")
+        }
+        guard !session.isStoring, !hasWriteFailed else { return }
+        func comparable(_ rows: [OutboxRow]) -> [OutboxRow] {
+            rows.sorted { $0.position < $1.position }.map { row in
+                // The database may have `sending` before the request.
+                OutboxRow(
+                    photo: row.photo, isWanted: row.isWanted,
+                    state: row.state == .sending ? .queued : row.state, position: row.position)
+            }
+        }
+        let (stored, known) = (try table.rows(), outbox.all { !$0.isSettled })
+        check(
+            comparable(stored) == comparable(known), "stored \(stored), known \(known)")
+        for row in known where row.state == .sending {
+            check(
+                stored.first { $0.photo == row.photo }?.state == .sending,
+                "\(row.photo) is not stored as being sent")
         }
     }
 
-    /// Completes all work while the service works, and checks the final state.
-    func finish() throws {
+    /// Completes all work while everything is well, and checks the final state.
+    func finish() async throws {
         trace("finish")
         condition = .well
-        diskIsFull = false
-        cacheIsReadOnly = false
-        for _ in 0..<40 {
-            handle(.loadRequested)
-            handle(.retryBegan)
-            handle(.deliveryRequested)
-            var rounds = 0
-            while !(databaseOperations.isEmpty && cacheOperations.isEmpty && request == nil
-                && results.isEmpty)
-            {
-                try progress()
-                rounds += 1
-                guard rounds < 5_000 else {
-                    check(false, "the work does not end")
-                    return
-                }
-            }
-            try checkStep()
-            if queue.isLoaded, queue.entries.isEmpty, queue.unremoved.isEmpty, calls.isEmpty {
-                break
-            }
+        isDataDiskFull = false
+        isCacheDiskFull = false
+        for _ in 0..<20 {
+            try await complete { session.sender.start() }
+            if session.sender.isLoaded, !session.sender.hasWork, calls.isEmpty { break }
         }
-        check(queue.entries.isEmpty, "still pending: \(queue.entries.map(\.like))")
         check(calls.isEmpty, "calls without a reply: \(calls.keys.sorted())")
-        let records = try tables.read()
-        check(records.pending.isEmpty, "records remain: \(records.pending)")
-        for group in Self.groups {
-            guard let history = histories[group] else { continue }
-            if let promised = history.promised,
-                !queue.localLikes.contains(where: { Self.group(of: $0.photo) == group })
-            {
+        let outbox = session.sender.outbox
+        check(outbox.pending.isEmpty, "still pending: \(outbox.pending)")
+        let rows = try table.rows()
+        check(rows.allSatisfy { !$0.isPending }, "rows remain: \(rows)")
+        func isLocal(_ group: String) -> Bool {
+            outbox.local.contains { Self.group(of: $0.photo) == group }
+        }
+        for (group, history) in histories where !isLocal(group) {
+            if let promised = history.promised {
                 check(
-                    liked.contains(group) == promised, "\(group) is not \(promised) at the service"
-                )
+                    liked.contains(group) == promised, "\(group) is not \(promised) at the service")
             }
         }
-        for photo in Self.photos {
+        try await complete { refresh(isExplicit: true, of: Set(Self.groups)) }
+        for photo in Self.photos where !isLocal(Self.group(of: photo)) {
             let group = Self.group(of: photo)
-            guard let wanted = histories[group]?.wanted, let cached = cache[photo] else { continue }
+            guard let shown = shown(photo), !gone.contains(group) else { continue }
             check(
-                queue.isLiked(group, cached: cached.isLiked) == wanted,
-                "\(photo) is not shown as \(wanted)")
+                shown.isLiked == liked.contains(group),
+                "\(photo) is not shown as at the service after a refresh")
         }
-        if isCountKnown, queue.localLikes.isEmpty {
-            check(count == liked.count, "\(count) likes are counted of \(liked.count)")
+    }
+
+    /// Starts some work, and completes it.
+    private func complete(_ work: () -> Void) async throws {
+        work()
+        await settle()
+        var rounds = 0
+        while session.hasOperations, failures.isEmpty {
+            session.progress(&random)
+            await settle()
+            try checkStep()
+            rounds += 1
+            guard rounds < 5_000 else { return check(false, "the work does not end") }
         }
     }
 }

@@ -5,30 +5,32 @@ import TestSupport
 
 @testable import Likes
 
-/// A random history of likes: clients, the database, the cache and the service around a ``LikeQueue``.
+/// A random history of likes: clients that call, a service, other clients of it, a cache, two disks, and a daemon that may
+/// be killed at any moment.
 ///
-/// The effects of the queue complete at random moments, and in a random order unless their order is fixed. The daemon
-/// may be killed between any two steps. The records are in an SQLite database.
+/// Every operation of a ``LikeSender`` waits until the simulation completes it. Operations of a database complete in
+/// their order, requests in a random one. The rows are in an SQLite database.
 ///
 /// After each step:
 ///
 /// - A call that is answered with `done` has the wanted state at the service, unless another client changed it.
-/// - A call that is answered with `queued` has its record in the database, or a later call has replaced it.
-/// - A call that a logout overtakes fails; it is never answered with `queued`.
-/// - Nothing is sent again after a confirmation, unless a call, another client or a lost cache came in between.
+/// - A call that is answered with `queued` has its row in the database, or a later call has replaced it.
+/// - A call that a logout overtakes fails.
+/// - Nothing is sent again after a confirmation that was stored, unless a call came in between.
+/// - A confirmed state is shown until another client changes it, also after a restart, with a cache that cannot be
+///   written, and with answers of the service that are older.
 /// - `Failed` follows a call, at most once.
-/// - While no record is being written, the memory and the database agree.
-/// - A photo is shown as pending only while its record exists.
+/// - While nothing is being stored, the memory and the database agree.
 ///
-/// At the end the service is well, and the queue has time:
+/// At the end the service and the disks are well, and the worker has time:
 ///
-/// - Nothing is pending, no call waits, and no record of a pending like remains.
-/// - The service has the state that the last successful call wanted, unless another client changed it.
-/// - A refused like leaves the state as it was at the service, and the cache shows it.
-/// - The number of likes is that of the liked photos.
+/// - Nothing is pending, and no call waits.
+/// - The service has the state that the last successful call wanted, unless another client changed it, and it is shown.
+/// - After a refresh that a client requests, the states of the service are shown, except local likes.
+@MainActor
 final class LikeSimulation {
-    /// A photo, by its number; 0 and 1 are one like group.
-    static let photos = (0..<6).map { PhotoID($0 < 2 ? "g.\($0)" : "p\($0)") }
+    /// The photos; the first two are one like group.
+    nonisolated static let photos = (0..<6).map { PhotoID($0 < 2 ? "g.\($0)" : "p\($0)") }
     nonisolated static func group(of photo: PhotoID) -> String {
         photo.text.hasPrefix("g.") ? "g" : photo.text
     }
@@ -36,54 +38,43 @@ final class LikeSimulation {
 
     /// The condition of the service.
     enum Condition: CaseIterable {
-        case well, offline, failing, answersLost, rateLimited, locked, needsLogin
-    }
-
-    /// An operation that the queue has requested.
-    enum Operation {
-        case readRecords
-        case write(LikeQueue.Write)
-        case readPhoto(LikeQueue.CallID, PhotoID)
-        case updateCache(LikeQueue.CacheUpdate)
-        case fetchPhoto(PhotoID)
-        case send(PendingLike)
-    }
-
-    struct Cached {
-        var isLiked: Bool
-        var confirmed = Timestamp(secondsSince1970: 0)
+        case well, offline, failing, responsesLost, rateLimited, locked, needsLogin
     }
 
     struct Call {
         let photo: PhotoID
-        let group: String
         let isWanted: Bool?
-        /// The number of the session that has the call.
-        let session: Int
+        var group: String { LikeSimulation.group(of: photo) }
     }
 
-    /// The events of a group as clients see them.
+    /// The events of a like group as clients see them.
     struct History {
-        /// The last state that a call was promised; nil if none is promised.
+        /// The state that the service is promised to have; nil if none is promised.
         var promised: Bool?
-        /// The state that clients are to be shown at the end.
-        var wanted: Bool?
-        /// The call that was promised it.
+        /// The last call that was promised a state.
         var promisedBy = 0
-        /// True if another client has changed the state since the last delivery.
+        /// True if another client has changed the state since the last request.
         var isTouched = false
-        /// The state that the service confirmed, if nothing has come in between since then.
+        /// The state that the service confirmed, and that is to be shown until a call or another client changes it.
         var confirmed: Bool?
         /// True if a `Failed` may follow.
         var mayFail = false
+        /// The state before the last change at the service, which lists of the service may still have.
+        var listed: (isLiked: Bool, until: Timestamp)?
+    }
+
+    struct Statistics {
+        var done = 0, queued = 0, local = 0, failed = 0
+        var refusals = 0, kills = 0, sent = 0, stale = 0
     }
 
     let seed: UInt64
     var random: SeededRandom
     var now = Timestamp(secondsSince1970: 1_800_000_000)
-    let tables: LikeTables
+    let table: OutboxTable
     var failures: [String] = []
     var log: [String] = []
+    var statistics = Statistics()
 
     // The service.
     var liked: Set<String> = []
@@ -91,54 +82,38 @@ final class LikeSimulation {
     var refused: Set<String> = []
     var gone: Set<String> = []
     var hasLikes = true
-    var saysDenied = false
+    let saysDenied: Bool
 
     // The daemon.
-    var cache: [PhotoID: Cached] = [:]
-    var queue: LikeQueue
-    var session = 0
-    var databaseOperations: [Operation] = []
-    var cacheOperations: [Operation] = []
-    var request: Operation?
-    /// The results that the queue has not been given yet.
-    var results: [LikeQueue.Event] = []
-    var diskIsFull = false
-    var cacheIsReadOnly = false
+    var cache: [PhotoID: Bool] = [:]
+    lazy var session = Session(self)
+    var isDataDiskFull = false
+    var isCacheDiskFull = false
+    /// True if a write of rows failed since the start: the rows in the database may be older.
     var hasWriteFailed = false
-    var count = 0
-    var isCountKnown = true
 
     // The clients.
-    var calls: [LikeQueue.CallID: Call] = [:]
+    var calls: [Int: Call] = [:]
     var lastCall = 0
     var histories: [String: History] = [:]
-    var isLoggedOut = false
-    var isTimingOut = false
-    var statistics = Statistics()
-
-    struct Statistics {
-        var done = 0, queued = 0, local = 0, failed = 0, refusals = 0, kills = 0, sent = 0
-    }
 
     init(seed: UInt64, database: Database, number: Int) throws {
         self.seed = seed
         random = SeededRandom(seed: seed)
-        queue = LikeQueue(likeGroup: Self.group)
         let account = AccountID(stored: "a\(number)")
         try database.query("INSERT INTO account (id) VALUES (?)", [.text(account.text)])
-        tables = LikeTables(database: database, account: account)
+        table = OutboxTable(database: database, account: account)
+        saysDenied = seed % 2 == 0
         for group in Self.groups {
             histories[group] = History()
             if chance(3) { liked.insert(group) }
         }
         for photo in Self.photos where !chance(5) {
-            cache[photo] = Cached(isLiked: liked.contains(Self.group(of: photo)))
+            cache[photo] = liked.contains(Self.group(of: photo))
         }
-        count = liked.count
         if chance(4) { refused.insert(pick(Self.groups)) }
         if chance(6) { gone.insert(pick(Self.groups)) }
         if chance(6) { hasLikes = false }
-        saysDenied = chance(2)
     }
 
     // MARK: Randomness
@@ -149,7 +124,7 @@ final class LikeSimulation {
     }
 
     func trace(_ text: @autoclosure () -> String) { if Self.isVerbose { log.append(text()) } }
-    nonisolated static let isVerbose = Simulation.seeds(2).count == 1
+    static let isVerbose = Simulation.seeds(2).count == 1
 
     func check(_ condition: Bool, _ text: @autoclosure () -> String) {
         if !condition { failures.append(text()) }
@@ -158,135 +133,228 @@ final class LikeSimulation {
     // MARK: The run
 
     /// Runs the history and returns the failures.
-    func run(steps: Int) throws -> [String] {
-        handle(.loadRequested)
+    func run(steps: Int) async throws -> [String] {
+        session.sender.start()
+        await settle()
         for _ in 0..<steps where failures.isEmpty {
-            try step()
+            try await step()
+            await settle()
             try checkStep()
         }
-        if failures.isEmpty { try finish() }
+        if failures.isEmpty { try await finish() }
+        session.end()
+        await settle()
         return failures
     }
 
-    func step() throws {
-        switch Int.random(in: 0..<100, using: &random) {
-        case 0..<18: call()
-        case 18..<70: try progress()
-        case 70..<74: condition = chance(2) ? .well : pick(Condition.allCases)
-        case 74..<78: changeByOtherClient()
-        case 78..<83: observe()
-        case 83..<88:
-            if chance(2) { handle(.retryBegan) }
-            handle(.deliveryRequested)
-        case 88..<91: now = now + .seconds(pick([0, 1, 20, 700, 90_000]))
-        case 91: handle(.availabilityCheckDue)
-        case 92..<94:
-            if let id = calls.keys.sorted().first {
-                isTimingOut = true
-                handle(.timedOut(id))
-                isTimingOut = false
-            }
-        case 94: diskIsFull = chance(2) && !diskIsFull
-        case 95: cacheIsReadOnly = chance(2) && !cacheIsReadOnly
-        case 96: try kill()
-        case 97: try replaceSession()
-        case 98: if chance(3) { try logOut() }
-        default:
-            if chance(8) { hasLikes.toggle() }
-            if chance(8) { loseCached(pick(Self.photos)) }
-        }
+    /// Lets all tasks continue until each waits for an operation.
+    func settle() async {
+        for _ in 0..<24 { await Task.yield() }
     }
 
-    /// Removes a photo from the cache: the next session does not know if its like was confirmed.
-    private func loseCached(_ photo: PhotoID) {
-        cache[photo] = nil
-        histories[Self.group(of: photo)]?.confirmed = nil
+    private func step() async throws {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<18: call(pick(Self.photos), chance(3) ? nil : chance(2))
+        // Toggles in quick succession.
+        case 18..<21:
+            let photo = pick(Self.photos)
+            for _ in 0..<3 { call(photo, nil) }
+        case 21..<68: session.progress(&random)
+        case 68..<73: condition = chance(2) ? .well : pick(Condition.allCases)
+        case 73..<77: changeByOtherClient()
+        case 77..<83: refresh(isExplicit: chance(4))
+        case 83..<88: session.sender.deliver()
+        case 88..<91: now = now + .seconds(pick([0, 1, 20, 700, 90_000]))
+        case 91: session.sender.checkAvailabilityAgain()
+        case 92..<94: if let call = session.sender.calls.first { session.sender.timedOut(call) }
+        case 94: isDataDiskFull = chance(2) && !isDataDiskFull
+        case 95: isCacheDiskFull = chance(2) && !isCacheDiskFull
+        case 96: try await kill()
+        case 97: await replaceSession()
+        case 98: if chance(3) { await logOut() }
+        default:
+            if chance(8) { hasLikes.toggle() }
+            if chance(8) { cache[pick(Self.photos)] = nil }
+        }
     }
 
     // MARK: Clients
 
-    func call() {
+    func call(_ photo: PhotoID, _ isWanted: Bool?) {
         lastCall += 1
-        let photo = pick(Self.photos)
-        let group = Self.group(of: photo)
-        let isWanted: Bool? = chance(3) ? nil : chance(2)
-        calls[lastCall] = Call(photo: photo, group: group, isWanted: isWanted, session: session)
+        let (id, group) = (lastCall, Self.group(of: photo))
+        calls[id] = Call(photo: photo, isWanted: isWanted)
         histories[group]?.confirmed = nil
         histories[group]?.mayFail = true
-        trace("call \(lastCall) \(photo) \(String(describing: isWanted))")
-        handle(.called(lastCall, photo, isWanted))
+        trace("call \(id) \(photo) \(String(describing: isWanted))")
+        let session = session
+        Task {
+            do {
+                let reply = try await session.sender.change(photo, isWanted)
+                recordReply(id, reply, session)
+            } catch {
+                trace("  reply \(id) \(error)")
+                guard !session.isDead else { return }
+                calls[id] = nil
+                statistics.failed += 1
+            }
+        }
     }
 
-    func recordReply(
-        _ id: LikeQueue.CallID, _ result: Result<LikeReply, any Error>
-    ) {
-        trace("  answer \(id) \(result)")
-        guard let call = calls.removeValue(forKey: id) else {
-            check(false, "call \(id) is answered twice")
-            return
+    private func recordReply(_ id: Int, _ reply: LikeReply, _ session: Session) {
+        trace("  reply \(id) \(reply)")
+        guard !session.isDead else { return }
+        guard let call = calls.removeValue(forKey: id), var history = histories[call.group] else {
+            return check(false, "call \(id) is answered twice, or after a logout")
         }
-        guard case .success(let answer) = result else {
-            statistics.failed += 1
-            return
-        }
-        check(!isLoggedOut, "call \(id) is answered with \(answer) after a logout")
         if let isWanted = call.isWanted {
-            check(answer.isLiked == isWanted, "call \(id) is answered with the opposite")
+            check(reply.isLiked == isWanted, "call \(id) is answered with the opposite")
         }
-        guard var history = histories[call.group] else { return }
-        switch answer.outcome {
+        let isLast = !calls.contains { $0.key > id && $0.value.group == call.group }
+        switch reply.outcome {
         case .done:
             statistics.done += 1
             check(
-                hasWriteFailed || isTimingOut || history.promisedBy > id
-                    || calls.contains { $0.key > id && $0.value.group == call.group }
-                    || !hasUntraceableRecord(of: call.group, answer.isLiked),
-                "call \(id) is done, and would be sent again after a restart")
-            check(
-                liked.contains(call.group) == answer.isLiked || history.isTouched
+                liked.contains(call.group) == reply.isLiked || history.isTouched
                     || history.promisedBy > id,
-                "call \(id) is done, but \(call.group) is not \(answer.isLiked)")
+                "call \(id) is done, but \(call.group) is not \(reply.isLiked)")
+            if isLast, id > history.promisedBy, !history.isTouched {
+                history.confirmed = reply.isLiked
+            }
         case .queued:
             statistics.queued += 1
-            let isSuperseded = calls.contains { $0.key > id && $0.value.group == call.group }
-            if id > history.promisedBy, !isSuperseded {
-                let records = try? tables.read()
+            if isLast, id > history.promisedBy {
+                let rows = try? table.rows()
                 check(
-                    ((records?.pending.map(\.like) ?? []) + (records?.local ?? [])).contains {
-                        Self.group(of: $0.photo) == call.group
-                    }, "call \(id) is queued without a record")
+                    rows?.contains { Self.group(of: $0.photo) == call.group } == true,
+                    "call \(id) is queued without a row")
             }
-        case .local:
-            statistics.local += 1
-            if queue.closing == nil, id > history.promisedBy,
-                !calls.values.contains(where: { $0.group == call.group })
-            {
-                let cached = cache[call.photo]?.isLiked ?? answer.isLiked
-                check(
-                    queue.isLiked(call.group, cached: cached) == answer.isLiked
-                        || queue.entry(call.group) != nil || history.isTouched,
-                    "call \(id) is local, but not shown: cached \(cached)")
-            }
+        case .local: statistics.local += 1
         }
         // Calls of a group are decided in their order; the last one counts.
         if id > history.promisedBy {
-            let isCertain =
-                answer.outcome != .local && !history.isTouched
-            history.promised = isCertain ? answer.isLiked : nil
-            history.wanted = history.isTouched ? nil : answer.isLiked
+            history.promised =
+                reply.outcome == .local || history.isTouched ? nil : reply.isLiked
             history.promisedBy = id
         }
         histories[call.group] = history
     }
 
-    func changeByOtherClient() {
+    private func changeByOtherClient() {
         let group = pick(Self.groups)
-        if !liked.insert(group).inserted { liked.remove(group) }
+        setLiked(group, !liked.contains(group))
         trace("elsewhere \(group) \(liked.contains(group))")
         histories[group]?.isTouched = true
         histories[group]?.promised = nil
-        histories[group]?.wanted = nil
         histories[group]?.confirmed = nil
-        isCountKnown = false
+        histories[group]?.listed = nil
+    }
+
+    // MARK: The service
+
+    private func setLiked(_ group: String, _ isLiked: Bool) {
+        let before = liked.contains(group)
+        guard before != isLiked else { return }
+        if isLiked { liked.insert(group) } else { liked.remove(group) }
+        histories[group]?.listed = chance(2) ? (before, now + .seconds(599)) : nil
+    }
+
+    /// Returns the state in lists of the service, which may be older than a request.
+    private func listed(_ group: String) -> Bool {
+        guard let listed = histories[group]?.listed, now < listed.until, !chance(4) else {
+            // Once the lists are new, they stay so.
+            histories[group]?.listed = nil
+            return liked.contains(group)
+        }
+        statistics.stale += 1
+        return listed.isLiked
+    }
+
+    var error: (any Error)? {
+        switch condition {
+        case .offline: HTTPError.unreachable("offline")
+        case .failing: ProviderError.failed("503")
+        case .rateLimited: ProviderError.rateLimited(until: nil)
+        case .locked: SecretStoreError.locked("locked")
+        case .needsLogin: ProviderError.unauthorized
+        case .well, .responsesLost: nil
+        }
+    }
+
+    /// Executes a request to like at the service.
+    func execute(_ photo: PhotoID, _ isWanted: Bool) -> Result<Int?, any Error> {
+        let group = Self.group(of: photo)
+        statistics.sent += 1
+        if let error { return .failure(error) }
+        guard hasLikes else {
+            return .failure(
+                saysDenied ? ProviderError.denied("no likes") : ProviderError.notFound("no likes"))
+        }
+        if gone.contains(group) { return .failure(ProviderError.notFound("gone")) }
+        if refused.contains(group) { return .failure(ProviderError.refused("422")) }
+        check(
+            histories[group]?.confirmed != isWanted,
+            "\(group) \(isWanted) is sent again after it was confirmed")
+        setLiked(group, isWanted)
+        histories[group]?.isTouched = false
+        if condition == .responsesLost { return .failure(HTTPError.unreachable("lost")) }
+        return .success(nil)
+    }
+
+    /// Executes a request for a photo at the service.
+    func fetch(_ photo: PhotoID) -> Result<Photo, any Error> {
+        if let error { return .failure(error) }
+        let group = Self.group(of: photo)
+        guard !gone.contains(group) else {
+            cache[photo] = nil
+            return .failure(ProviderError.notFound("gone"))
+        }
+        if cache[photo] == nil, !isCacheDiskFull {
+            let overlay = session.sender.outbox.overlay(
+                for: session.sender.outbox.request, at: now)
+            cache[photo] = overlay[photo] ?? liked.contains(group)
+        }
+        return .success(Self.photo(photo, cache[photo] ?? liked.contains(group)))
+    }
+
+    nonisolated static func photo(_ id: PhotoID, _ isLiked: Bool) -> Photo {
+        var photo = Photo(id: id)
+        photo.isLiked = isLiked
+        return photo
+    }
+
+    /// Requests the states of some photos, and stores the answer in the cache.
+    func refresh(isExplicit: Bool, of groups: Set<String>? = nil) {
+        let (session, start) = (session, now)
+        var request = session.sender.outbox.request
+        request.isExplicit = isExplicit
+        let groups = groups ?? Set(Self.groups.filter { _ in chance(2) })
+        guard session.sender.isLoaded else { return }
+        Task {
+            // The service answers at some time, and the answer arrives at a later one.
+            guard await session.wait(.request) else { return }
+            guard condition == .well else { return }
+            var states: [PhotoID: Bool] = [:]
+            for photo in Self.photos where groups.contains(Self.group(of: photo)) {
+                let group = Self.group(of: photo)
+                guard !gone.contains(group) else { continue }
+                states[photo] =
+                    isExplicit ? liked.contains(group) : states[sibling: photo] ?? listed(group)
+            }
+            guard await session.wait(.request), !isCacheDiskFull else { return }
+            // Requests have a time limit.
+            guard now < start + .seconds(600) else { return }
+            trace("  refreshed \(states) explicit \(isExplicit)")
+            let overlay = session.sender.outbox.overlay(for: request, at: now)
+            for (photo, isLiked) in states { cache[photo] = overlay[photo] ?? isLiked }
+            await session.sender.reconcile(states, of: request)
+        }
+    }
+}
+
+extension [PhotoID: Bool] {
+    /// The state of another photo of the like group.
+    fileprivate subscript(sibling photo: PhotoID) -> Bool? {
+        first { LikeSimulation.group(of: $0.key) == LikeSimulation.group(of: photo) }?.value
     }
 }

@@ -141,8 +141,8 @@ nonisolated package struct AccountStore: Sendable {
     private static let recipientsPrefix = "token_recipients:"
 
     /// Returns the store for the likes of an account. Its rows are deleted with the account.
-    func likes(of account: AccountID) -> LikeStore {
-        LikeStore(store: store, account: account)
+    func likes(of account: AccountID) -> OutboxStore {
+        OutboxStore(store: store, account: account)
     }
 
     /// Releases memory that is not needed now.
@@ -185,8 +185,12 @@ nonisolated package struct AccountStore: Sendable {
                 defaultSource: row.isNull(6) ? nil : SourceID(row.text(6)),
                 loginNumber: UInt32(truncatingIfNeeded: row.integer(8)))
         }
-        try database.query("SELECT account, photo FROM like_wish ORDER BY number") {
-            row throws(StorageError) in
+        try database.query(
+            """
+            SELECT account, photo FROM outbox WHERE state IN ('queued', 'sending')
+            ORDER BY position
+            """
+        ) { row throws(StorageError) in
             contents.pendingLikes[AccountID(stored: row.text(0)), default: []].append(
                 PhotoID(row.text(1)))
         }

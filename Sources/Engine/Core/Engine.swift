@@ -70,7 +70,7 @@ package final class Engine {
     private let combinedSource: SourceID?
 
     /// The tables of the store of the accounts.
-    package static let formats = [AccountStore.format, LikeStore.format]
+    package static let formats = [AccountStore.format, OutboxTable.format]
 
     /// - Parameters:
     ///   - providers: The providers.

@@ -20,7 +20,7 @@ nonisolated extension FeedMerge {
             if part.isGap, !isAdjacent {
                 if try order.nextGap(above: part.key) != nil {
                     // The page may belong above that gap, so the position of the entries below the part is lost.
-                    try order.dropTail(below: part.key, now: arrival.now)
+                    try order.dropTail(below: part.key)
                     result.isLost = true
                     return
                 }
@@ -54,20 +54,9 @@ nonisolated extension FeedMerge {
                 above = try order.liveKey(of: photo.photo.id, from: part.key)
             }
             let key = try order.liveKey(of: photo.photo.id, below: part?.key)
-            // The user has just unliked the photo, and the response is older than the unlike.
-            if arrival.isExact, key == nil,
-                try isUnliked(photo.photo.id)
-            {
-                continue
-            }
             items.append(Item(photo: photo.photo.id, key: key, above: above))
         }
         return items
-    }
-
-    private func isUnliked(_ id: PhotoID) throws(StorageError) -> Bool {
-        guard let known = try tables.photos.photo(id) else { return false }
-        return !known.photo.isLiked && known.isLikeFresh(now: arrival.now)
     }
 
     // MARK: The beginning of the page

@@ -45,8 +45,9 @@ nonisolated struct FeedMerge {
     mutating func drop(_ entry: Entry) throws(StorageError) {
         if page.isPartial { return }
         if arrival.isExact, let known = try tables.photos.photo(entry.photo) {
-            if known.isLikeFresh(now: arrival.now) { return }
-            if known.photo.isLiked,
+            let shown = arrival.overlay(entry.photo)
+            if shown == true { return }
+            if shown == nil, known.photo.isLiked,
                 let photo = try tables.photos.setLiked(
                     entry.photo, false, likes: nil, confirmed: known.likeConfirmed)
             {
@@ -65,15 +66,15 @@ nonisolated struct FeedMerge {
         // If the size exceeds the limit, rows without references are deleted first.
         let isOverLimit = try tables.bytes() > tables.bounds.bytes
         let swept = isOverLimit ? killed[...] : killed.prefix(tables.bounds.piece)
-        let gone = try tables.photos.sweep(Array(swept), now: arrival.now)
+        let gone = try tables.photos.sweep(Array(swept))
         result.unswept = Array(killed.dropFirst(swept.count))
         result.reportsRemovals = source.isKeyed == true
         if result.reportsRemovals { result.removed = gone }
         try order.forgetDead(except: tables.bounds.dead)
         let limit = arrival.part == nil ? tables.bounds.source : tables.bounds.walk
         let cuts = [
-            try order.trim(to: limit, now: arrival.now),
-            try tables.limitBytes(preferring: source.key, now: arrival.now),
+            try order.trim(to: limit),
+            try tables.limitBytes(preferring: source.key),
         ]
         let cut = cuts.compactMap { $0 }.max()
         // A walk that would exceed the limit of the cache ends.

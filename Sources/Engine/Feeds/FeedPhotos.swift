@@ -5,7 +5,7 @@ package import Storage
 /// A photo of the cache.
 nonisolated package struct CachedPhoto: Hashable, Sendable {
     package var remote: RemotePhoto
-    /// The time of the last confirmed like or unlike; 0 if there was none.
+    /// The time of the last like or unlike by this program; 0 if there was none.
     package var likeConfirmed = Timestamp(secondsSince1970: 0)
     /// True if the size was read from an image, because the service does not state it.
     var isMeasured = false
@@ -16,21 +16,15 @@ nonisolated package struct CachedPhoto: Hashable, Sendable {
     package var isSizeUncertain: Bool { isMeasured || photo.width == nil || photo.height == nil }
 
     package var photo: Photo { remote.photo }
-
-    /// Returns true if a like or unlike was confirmed within the grace period, in which lists may not show it yet. A
-    /// time in the future is from before the clock was set back.
-    func isLikeFresh(now: Timestamp) -> Bool {
-        likeConfirmed <= now && now < likeConfirmed + FeedPhotos.likeGracePeriod
-    }
 }
+
+/// Returns the liked state of a photo that the service may not know yet; nil if the state of the service is stored.
+package typealias LikeOverlay = @Sendable (PhotoID) -> Bool?
 
 /// The photos of an account, each in one row.
 nonisolated package struct FeedPhotos {
     let database: Database
     let account: AccountID
-
-    /// The time after a confirmed like in which lists of the service are ignored, because they may come from caches.
-    static let likeGracePeriod = Duration.seconds(600)
 
     /// The columns of the table after the account and the ID: those of the properties, then the others.
     private static let changingColumns =
@@ -103,10 +97,12 @@ nonisolated package struct FeedPhotos {
     ///
     /// - Returns: The photos that were inserted.
     /// - Throws: ``StorageError``.
-    func prepare(_ photos: [RemotePhoto], now: Timestamp) throws(StorageError) -> [PhotoID] {
+    func prepare(
+        _ photos: [RemotePhoto], _ overlay: LikeOverlay
+    ) throws(StorageError) -> [PhotoID] {
         var inserted: [PhotoID] = []
         for photo in photos where try !hasPhoto(photo.photo.id) {
-            _ = try upsert(photo, now: now)
+            _ = try upsert(photo, overlay)
             inserted.append(photo.photo.id)
         }
         return inserted
@@ -114,17 +110,22 @@ nonisolated package struct FeedPhotos {
 
     /// Stores a photo that the service sent.
     ///
+    /// - Parameters:
+    ///   - remote: The photo.
+    ///   - overlay: The liked states that the service may not know yet.
     /// - Returns: The photo and true if its liked state changed; nil if the photo was not cached or has not changed.
+    /// - Throws: ``StorageError``.
     package func upsert(
-        _ remote: RemotePhoto, now: Timestamp
+        _ remote: RemotePhoto, _ overlay: LikeOverlay = { _ in nil }
     ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
         let known = try photo(remote.photo.id)
+        let shown = overlay(remote.photo.id)
         var new = CachedPhoto(remote: remote)
         new.remote.hasLikeState = true
         new.remote.entry = nil
         if let known {
             new.likeConfirmed = known.likeConfirmed
-            if !remote.hasLikeState || known.isLikeFresh(now: now) {
+            if !remote.hasLikeState || shown != nil {
                 new.remote.photo.isLiked = known.photo.isLiked
                 new.remote.photo.likes = known.photo.likes
             }
@@ -133,8 +134,9 @@ nonisolated package struct FeedPhotos {
                 new.remote.photo.height = known.photo.height
                 new.isMeasured = true
             }
-            guard new != known else { return nil }
         }
+        if let shown { new.remote.photo.isLiked = shown }
+        guard new != known else { return nil }
         try write(new)
         guard let known, known.photo != new.photo else { return nil }
         return (new.photo, known.photo.isLiked != new.photo.isLiked)
@@ -216,34 +218,33 @@ nonisolated package struct FeedPhotos {
 
     // MARK: Photos of no source
 
-    /// Deletes photos that are no longer in any source.
+    /// Deletes photos that are no longer in any source. Liked photos remain, because they are counted;
+    /// ``FeedTables/limitBytes(preferring:)`` limits them.
     ///
-    /// - Parameters:
-    ///   - photos: Photos that have left a source.
-    ///   - now: The current time.
+    /// - Parameter photos: Photos that have left a source.
     /// - Returns: The photos that were deleted.
     /// - Throws: ``StorageError``.
-    func sweep(_ photos: [PhotoID], now: Timestamp) throws(StorageError) -> [PhotoID] {
+    func sweep(_ photos: [PhotoID]) throws(StorageError) -> [PhotoID] {
         var forgotten: [PhotoID] = []
         for id in photos {
             try database.query(
                 """
-                DELETE FROM photo WHERE account = ?1 AND id = ?2 AND \(Self.isOfNoUse)
+                DELETE FROM photo WHERE account = ?1 AND id = ?2 AND NOT is_liked
                     AND NOT EXISTS (SELECT 1 FROM source JOIN entry INDEXED BY entry_photo
                         ON entry.source = source.key AND entry.photo = ?2
                             AND entry.died = \(FeedOrder.never)
                         WHERE source.account = ?1)
-                """, values(id) + [.integer(now.secondsSince1970)])
+                """, values(id))
             if database.changedRows > 0 { forgotten.append(id) }
         }
         return forgotten
     }
 
-    /// Deletes the photos that are in no source.
-    func forgetUnshown(now: Timestamp) throws(StorageError) {
+    /// Deletes the photos that are in no source and not liked.
+    func forgetUnshown() throws(StorageError) {
         try database.query(
-            "DELETE FROM photo WHERE account = ?1 AND \(Self.isOfNoUse) AND \(Self.isUnshown)",
-            [.text(account.text), .null, .integer(now.secondsSince1970)])
+            "DELETE FROM photo WHERE account = ?1 AND NOT is_liked AND \(Self.isUnshown)",
+            [.text(account.text)])
     }
 
     /// Deletes photos that no source contains and that only the service has reported as liked, until a number of bytes
@@ -265,12 +266,6 @@ nonisolated package struct FeedPhotos {
         id NOT IN (SELECT photo FROM entry WHERE died = \(FeedOrder.never) AND source IN (
             SELECT key FROM source WHERE account = ?1))
         """
-
-    /// The condition for a photo that is not liked, and was not unliked within the grace period, in which lists may
-    /// still show it as liked. Liked photos remain, because they are counted;
-    /// ``FeedTables/limitBytes(preferring:now:)`` limits them.
-    private static let isOfNoUse =
-        "NOT is_liked AND (like_confirmed > ?3 OR like_confirmed + \(likeGracePeriod.components.seconds) <= ?3)"
 
     private func write(_ cached: CachedPhoto) throws(StorageError) {
         let photo = cached.photo

@@ -226,17 +226,17 @@ extension FeedStore {
     ///   - source: The source, as it is stored.
     ///   - account: The account of the source.
     ///   - earlier: The merges of the account, which run one after the other.
-    ///   - check: Throws if the page must not be stored. It is called before each transaction that inserts.
+    ///   - overlay: Returns the liked states that the service may not know yet, immediately before each transaction that
+    ///     inserts. Throws if the page must not be stored.
     ///   - announce: Receives the changes as soon as reads show them; rows that are deleted later, with a second call.
     /// - Returns: The changes.
-    /// - Throws: ``StorageError``, and the errors of `check`; then the source has not changed.
+    /// - Throws: ``StorageError``, and the errors of `overlay`; then the source has not changed.
     package func merge(
         _ arrival: FeedTables.Arrival, in source: SourceID, of account: AccountID,
-        after earlier: ChangeQueue, check: @MainActor () throws -> Void,
+        after earlier: ChangeQueue, overlay: @MainActor () throws -> LikeOverlay,
         announce: @MainActor (FeedTables.Merge) async -> Void = { _ in }
     ) async throws -> FeedTables.Merge {
         try await earlier.run {
-            let now = arrival.now
             let size = FeedTables.Bounds().piece
             var arrival = arrival
             let isLarge = arrival.page.photos.count > size
@@ -244,11 +244,11 @@ extension FeedStore {
             while isLarge, !photos.isEmpty {
                 let piece = Array(photos.prefix(size))
                 photos = photos.dropFirst(size)
-                try check()
+                let overlay = try overlay()
                 arrival.prepared.formUnion(
-                    try await runPaced(account) { try $0.photos.prepare(piece, now: now) })
+                    try await runPaced(account) { try $0.photos.prepare(piece, overlay) })
             }
-            try check()
+            arrival.overlay = try overlay()
             let prepared = arrival
             var merge = try await run(account) { try $0.store(prepared, in: source) }
             await announce(merge)
@@ -257,7 +257,7 @@ extension FeedStore {
                 let piece = Array(merge.unswept.prefix(size))
                 merge.unswept.removeFirst(piece.count)
                 // Best effort: the bounds of the cache delete the other rows.
-                let gone = try? await runPaced(account) { try $0.photos.sweep(piece, now: now) }
+                let gone = try? await runPaced(account) { try $0.photos.sweep(piece) }
                 if merge.reportsRemovals { swept.removed += gone ?? [] }
             }
             if !swept.removed.isEmpty { await announce(swept) }

@@ -1,5 +1,5 @@
 internal import Accounts
-package import ProviderKit
+internal import ProviderKit
 package import Storage
 
 /// Limits of the number of entries and of the bytes of the account.
@@ -23,7 +23,7 @@ nonisolated extension FeedTables {
     static let sourcesLimit = 64
 
     /// Deletes the sources that were fetched the longest time ago, and photos that are in no source then.
-    func limitSources(now: Timestamp) throws(StorageError) {
+    func limitSources() throws(StorageError) {
         try database.query(
             """
             DELETE FROM source WHERE key IN (
@@ -31,7 +31,7 @@ nonisolated extension FeedTables {
                 LIMIT -1 OFFSET \(Self.sourcesLimit))
             """, [.text(account.text)])
         guard database.changedRows > 0 else { return }
-        try photos.forgetUnshown(now: now)
+        try photos.forgetUnshown()
     }
 
     // MARK: Bytes
@@ -41,30 +41,26 @@ nonisolated extension FeedTables {
     /// Deletes photos that are in no source, then the lower part of one source, then the other sources, and at last
     /// liked photos that no source contains. Likes that this program sent remain: the user determines their number.
     ///
-    /// - Parameters:
-    ///   - source: A source that may use half of the limit, because it is being read; nil for the source that was
-    ///     fetched last.
-    ///   - now: The current time.
+    /// - Parameter source: A source that may use half of the limit, because it is being read; nil for the source that was
+    ///   fetched last.
     /// - Returns: The key below which entries of the source were dropped; nil if none were.
     /// - Throws: ``StorageError``.
     @discardableResult
-    package func limitBytes(
-        preferring source: Int64? = nil, now: Timestamp
-    ) throws(StorageError) -> String? {
+    package func limitBytes(preferring source: Int64? = nil) throws(StorageError) -> String? {
         guard try bytes() > bounds.bytes else { return nil }
         var source = source
         if source == nil { source = try sources().last }
         // The target is lower than the limit, so that not every page exceeds the limit.
         let target = bounds.bytes - bounds.bytes / 8
-        try photos.forgetUnshown(now: now)
+        try photos.forgetUnshown()
         var cut: String?
         if let source, try bytes() > target {
-            cut = try order(of: source).trim(toBytes: bounds.bytes / 2, now: now)
+            cut = try order(of: source).trim(toBytes: bounds.bytes / 2)
         }
         for other in try sources() where other != source {
             guard try bytes() > target else { break }
             try database.query("DELETE FROM source WHERE key = ?", [.integer(other)])
-            try photos.forgetUnshown(now: now)
+            try photos.forgetUnshown()
         }
         let excess = try bytes() - target
         if excess > 0 { try photos.forgetReportedLikes(excess) }
@@ -95,18 +91,18 @@ nonisolated extension FeedOrder {
     ///
     /// - Returns: The key below which entries were dropped; nil if none were.
     /// - Throws: ``StorageError``.
-    func trim(to limit: Int, now: Timestamp) throws(StorageError) -> String? {
+    func trim(to limit: Int) throws(StorageError) -> String? {
         let lowest = try text(
             "SELECT key FROM entry WHERE source = ? ORDER BY key DESC LIMIT 1 OFFSET ?",
             .integer(limit))
-        return try trim(toPartOf: lowest, now: now)
+        return try trim(toPartOf: lowest)
     }
 
     /// Drops the entries over a number of bytes, counted from the top. A gap replaces them.
     ///
     /// - Returns: The key below which entries were dropped; nil if none were.
     /// - Throws: ``StorageError``.
-    func trim(toBytes limit: Int, now: Timestamp) throws(StorageError) -> String? {
+    func trim(toBytes limit: Int) throws(StorageError) -> String? {
         let lowest = try text(
             """
             SELECT key FROM (
@@ -119,11 +115,11 @@ nonisolated extension FeedOrder {
                     WHERE entry.source = ?1))
             WHERE total > ?3 ORDER BY key DESC LIMIT 1
             """, .text(tables.account.text), .integer(limit))
-        return try trim(toPartOf: lowest, now: now)
+        return try trim(toPartOf: lowest)
     }
 
     /// Drops the entries below the part of an entry. A gap replaces them.
-    private func trim(toPartOf lowest: String?, now: Timestamp) throws(StorageError) -> String? {
+    private func trim(toPartOf lowest: String?) throws(StorageError) -> String? {
         guard let lowest else { return nil }
         // Only the beginning of a part can become a gap.
         let cut = try text(
@@ -133,19 +129,19 @@ nonisolated extension FeedOrder {
                 (SELECT min(key) FROM mark WHERE source = ?1 AND key > ?2 AND key < '~'))
             """, .text(lowest))
         guard let cut, try neighbour(below: cut) != nil else { return nil }
-        try drop(below: cut, now: now)
+        try drop(below: cut)
         return cut
     }
 
     /// Drops everything below the next gap above a key, because its position is unknown. That gap is then the end of
     /// the cached part.
-    func dropTail(below key: String, now: Timestamp) throws(StorageError) {
+    func dropTail(below key: String) throws(StorageError) {
         guard let above = try nextGap(above: key) else { return }
-        try drop(below: above, now: now)
+        try drop(below: above)
     }
 
     /// Drops everything below a mark, which becomes a gap.
-    private func drop(below key: String, now: Timestamp) throws(StorageError) {
+    private func drop(below key: String) throws(StorageError) {
         let dropped = try entries(from: nil, below: key)
         try run("DELETE FROM entry WHERE source = ? AND key < ?", .text(key))
         try removeMarks(above: nil, below: key)
@@ -158,6 +154,6 @@ nonisolated extension FeedOrder {
                     floor = max(coalesce(floor, ''), ?2) WHERE key = ?1
                 """, .text(highest))
         }
-        _ = try tables.photos.sweep(dropped.map(\.photo), now: now)
+        _ = try tables.photos.sweep(dropped.map(\.photo))
     }
 }

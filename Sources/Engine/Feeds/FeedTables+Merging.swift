@@ -25,7 +25,7 @@ nonisolated extension FeedTables {
         /// True if the position of the page is unknown.
         package var isLost = false
         /// Photos that may no longer be in any source, and whose rows can be deleted later: see
-        /// ``FeedPhotos/sweep(_:now:)``.
+        /// ``FeedPhotos/sweep(_:)``.
         var unswept: [PhotoID] = []
         /// True if the merge proves that removed photos no longer exist at the service.
         var reportsRemovals = false
@@ -33,7 +33,7 @@ nonisolated extension FeedTables {
 
     /// A page to merge, and its position.
     package struct Arrival {
-        let page: RemotePage
+        private(set) var page: RemotePage
         /// The part that was fetched; nil for the top.
         let part: FeedOrder.Part?
         /// True for the photos that the user likes: a photo that is missing is no longer liked.
@@ -43,8 +43,16 @@ nonisolated extension FeedTables {
         /// The generation of the source when a part was requested again.
         var generation: Int64?
         let now: Timestamp
-        /// The photos whose rows were inserted before: see ``FeedPhotos/prepare(_:now:)``.
+        /// The photos whose rows were inserted before: see ``FeedPhotos/prepare(_:_:)``.
         var prepared: Set<PhotoID> = []
+        /// The liked states that the service may not know yet.
+        var overlay: LikeOverlay = { _ in nil }
+
+        /// Removes photos that are not liked from a page of liked photos, which may be older than an unlike.
+        mutating func removeUnliked() {
+            guard isExact else { return }
+            page.photos.removeAll { overlay($0.photo.id) == false }
+        }
 
         package init(
             page: RemotePage, part: FeedOrder.Part?, isExact: Bool,
@@ -81,7 +89,7 @@ nonisolated extension FeedTables {
         guard let part = arrival.part else {
             if let known, try isDoubted(known) { return ignored }
             let state = try touchSource(id, fetched: arrival.now, total: page.total)
-            if known == nil { try limitSources(now: arrival.now) }
+            if known == nil { try limitSources() }
             return try merge(arrival, into: state, id, before: known?.fetched ?? arrival.now)
         }
         // The cache may have been deleted, or the part fetched in another way.
@@ -97,6 +105,8 @@ nonisolated extension FeedTables {
     private func merge(
         _ arrival: Arrival, into source: SourceState, _ id: SourceID, before fetched: Timestamp
     ) throws(StorageError) -> Merge {
+        var arrival = arrival
+        arrival.removeUnliked()
         let (page, part) = (arrival.page, arrival.part)
         let order = order(of: source.key)
         var merge = Merge()
@@ -106,7 +116,7 @@ nonisolated extension FeedTables {
             if arrival.prepared.contains(photo.photo.id), try photos.hasPhoto(photo.photo.id) {
                 continue
             }
-            if let news = try photos.upsert(photo, now: arrival.now) {
+            if let news = try photos.upsert(photo, arrival.overlay) {
                 merge.changed.append(news.photo)
                 if news.isOtherLike { merge.likeChanges.append(news.photo) }
             }

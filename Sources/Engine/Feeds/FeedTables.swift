@@ -178,8 +178,10 @@ nonisolated extension FeedTables {
         }
     }
 
-    /// Stores a profile. The number of likes that was counted here stays within ``FeedPhotos/likeGracePeriod`` after a confirmed
-    /// like, because the service may not have counted it.
+    /// The time after a like in which the number of likes of the service is ignored, because it may be older.
+    private static let countPriority = Duration.seconds(600)
+
+    /// Stores a profile. The number of likes that was counted here stays for a while after a like: see ``countPriority``.
     package func setProfile(_ profile: Profile, fetched: Timestamp) throws(StorageError) {
         try run(
             """
@@ -188,7 +190,7 @@ nonisolated extension FeedTables {
             ON CONFLICT (account) DO UPDATE SET fetched = ?2, username = ?3, name = ?4, bio = ?5,
                 location = ?6, url = ?7, avatar = ?8, avatar_url = ?9,
                 likes = CASE WHEN likes NOT NULL AND likes_changed <= ?2
-                    AND ?2 < likes_changed + \(FeedPhotos.likeGracePeriod.components.seconds)
+                    AND ?2 < likes_changed + \(Self.countPriority.components.seconds)
                     THEN likes ELSE ?10 END
             """, .integer(fetched.secondsSince1970), .text(profile.username), .text(profile.name),
             .text(profile.bio), .text(profile.location), .text(profile.url), .text(profile.avatar),

@@ -87,6 +87,7 @@ extension CachedFeed {
     private func fetch(
         _ source: SourceID, part: FeedOrder.Part?, generation: Int64? = nil
     ) async throws -> FeedTables.Merge {
+        var request = owner.likes?.outbox.request
         var page = try await requestPage(source, from: part?.token)
         // The following pages are fetched while they have no photos.
         for _ in 1..<Self.fillLimit {
@@ -98,11 +99,26 @@ extension CachedFeed {
             page: page, part: part, isExact: source == likesSource,
             hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
         )
+        request?.isExplicit = requested[source] != nil
         return try await store.merge(arrival, in: stored(source), of: account, after: merges) {
-            try checkWanted()
+            try overlay(for: request)
         } announce: { merge in
+            if let request { await reconcile(page, merge, of: request) }
             await announce(merge, source, isFill: part?.isGap == true)
         }
+    }
+
+    /// Ends the priority of confirmed likes over the answers of the service that agree, or that are believed.
+    private func reconcile(
+        _ page: RemotePage, _ merge: FeedTables.Merge, of request: LikeOutbox.Request
+    ) async {
+        var states: [PhotoID: Bool] = [:]
+        // A photo that is no longer liked may be missing in the page.
+        for photo in merge.likeChanges { states[photo.id] = photo.isLiked }
+        for photo in page.photos where photo.hasLikeState {
+            states[photo.photo.id] = photo.photo.isLiked
+        }
+        await owner.likes?.reconcile(states, of: request)
     }
 
     private func requestPage(_ source: SourceID, from token: String?) async throws -> RemotePage {
@@ -139,7 +155,8 @@ extension CachedFeed {
             page = RemotePage(
                 try await store.read(account) { try $0.photos.likedPhotos() })
         }
-        guard let local = owner.localLikes else { return page }
+        let local = owner.localLikes
+        guard !local.isEmpty else { return page }
         page.photos.removeAll { photo in local.contains { $0.photo == photo.photo.id } }
         guard token == nil else { return page }
         var photos: [RemotePhoto] = []
@@ -156,7 +173,7 @@ extension CachedFeed {
     /// - Returns: The photos, the latest like first. Photos that cannot be fetched are omitted.
     /// - Throws: The error of the service if no photo is known.
     private func localLikes() async throws -> [RemotePhoto] {
-        let liked = (owner.localLikes ?? []).filter(\.isWanted).map(\.photo)
+        let liked = owner.localLikes.filter(\.isWanted).map(\.photo)
         var photos: [PhotoID: RemotePhoto] = [:]
         for id in liked { photos[id] = try await knownPhoto(id)?.remote }
         var missing = liked.filter { photos[$0] == nil }[...]
@@ -195,10 +212,6 @@ extension CachedFeed {
 
     /// Updates the likes source after the service reported other likes in another source.
     func announceLikeChanges(_ photos: [Photo], in source: SourceID? = nil) async {
-        // The service does not have the local likes.
-        let local = Set((owner.localLikes ?? []).map(\.photo))
-        let photos = photos.filter { !local.contains($0.id) }
-        guard !photos.isEmpty else { return }
         owner.likesObserved(photos)
         guard let likesSource, source != likesSource else { return }
         let stored = stored(likesSource)

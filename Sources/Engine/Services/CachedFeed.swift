@@ -1,5 +1,6 @@
 internal import Accounts
 internal import Feeds
+internal import Likes
 internal import ProviderKit
 internal import Quoting
 internal import Storage
@@ -42,6 +43,8 @@ final class CachedFeed {
     /// The time of the last request for the sources since the start.
     private var listed: Timestamp?
 
+    /// The number of refreshes in progress that clients requested, by source.
+    var requested: [SourceID: Int] = [:]
     /// The times of the last failed refreshes of a part below the top of a source.
     private var partFailures: [SourceID: Timestamp] = [:]
     /// The sources of which a part is refreshed in the background.
@@ -225,6 +228,8 @@ final class CachedFeed {
     func refresh(_ source: SourceID) async throws -> Int {
         try check(source)
         activity.recordRead(source)
+        requested[source, default: 0] += 1
+        defer { requested[source] = requested[source].flatMap { $0 > 1 ? $0 - 1 : nil } }
         return try await fetchReadParts(source)
     }
 
@@ -233,7 +238,7 @@ final class CachedFeed {
     /// Returns a photo from the cache, or else from the service.
     func photo(_ id: PhotoID) async throws -> CachedPhoto {
         if let known = try await knownPhoto(id) { return known }
-        return try await fetchPhoto(id)
+        return try await fetchCachedPhoto(id)
     }
 
     /// Returns a photo from the cache; nil if it is not cached.
@@ -242,32 +247,17 @@ final class CachedFeed {
     }
 
     /// Fetches a photo. A photo that the service does not find leaves every source.
-    func fetchPhoto(_ id: PhotoID) async throws -> CachedPhoto {
+    func fetchCachedPhoto(_ id: PhotoID) async throws -> CachedPhoto {
         try await photos.run(id) { [self] in
             do {
+                let request = owner.likes?.outbox.request
                 let remote = try await owner.perform { [session] in try await session.fetchPhoto(id)
                 }
-                return try await storePhoto(remote)
+                return try await storePhoto(remote, of: request)
             } catch let error as ProviderError {
                 if case .notFound = error { await remove([id]) }
                 throw error
             }
-        }
-    }
-
-    /// Fetches a photo that the service did not find when it was to be liked.
-    ///
-    /// If the photo no longer exists, its like group is removed, too: the service likes the group as one.
-    ///
-    /// - Parameter id: The photo.
-    /// - Returns: The photo, if only the like was not found.
-    /// - Throws: The errors of ``fetchPhoto(_:)``.
-    func fetchUnlikablePhoto(_ id: PhotoID) async throws -> CachedPhoto {
-        do {
-            return try await fetchPhoto(id)
-        } catch ProviderError.notFound(let reason) {
-            await remove(((try? await companions(of: id)) ?? []).map(\.id))
-            throw ProviderError.notFound(reason)
         }
     }
 
@@ -277,14 +267,21 @@ final class CachedFeed {
         return try await store.run(account) { try $0.photos.setSize(photo, width, height) }
     }
 
-    private func storePhoto(_ remote: RemotePhoto) async throws -> CachedPhoto {
-        try checkWanted()
-        let now = owner.now
+    /// Fetches a photo; see ``fetchCachedPhoto(_:)``.
+    func fetchPhoto(_ id: PhotoID) async throws -> Photo { try await fetchCachedPhoto(id).photo }
+
+    private func storePhoto(
+        _ remote: RemotePhoto, of request: LikeOutbox.Request?
+    ) async throws -> CachedPhoto {
+        let overlay = try overlay(for: request)
         let (change, cached) = try await store.run(account) { tables in
-            let change = try tables.photos.upsert(remote, now: now)
+            let change = try tables.photos.upsert(remote, overlay)
             let cached = try tables.photos.photo(remote.photo.id)
-            try tables.limitBytes(now: now)
+            try tables.limitBytes()
             return (change, cached)
+        }
+        if let request, remote.hasLikeState {
+            await owner.likes?.reconcile([remote.photo.id: remote.photo.isLiked], of: request)
         }
         if let change {
             owner.emit(.photosChanged([change.photo]))
@@ -294,7 +291,7 @@ final class CachedFeed {
     }
 
     /// Removes photos that no longer exist from every source.
-    private func remove(_ ids: [PhotoID]) async {
+    func remove(_ ids: [PhotoID]) async {
         let removed = try? await store.run(account) { tables in
             var removed: [PhotoID] = []
             for id in ids where try tables.photos.photo(id) != nil {

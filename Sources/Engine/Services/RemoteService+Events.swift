@@ -8,8 +8,8 @@ internal import Translation
 extension RemoteService {
     var now: Timestamp { stores.now() }
     var clock: any Clock<Duration> { stores.clock }
-    /// The local likes and unlikes, the latest first; nil if the service offers likes.
-    var localLikes: [PendingLike]? { likes?.localLikes }
+    /// The local likes and unlikes, the latest first.
+    var localLikes: [OutboxRow] { likes?.outbox.local.reversed() ?? [] }
 
     /// Sends requests unless the service limits them, and records the result.
     func perform<Value: Sendable>(
@@ -37,7 +37,7 @@ extension RemoteService {
     func credentialsChanged() {
         scheduleRetry()
         report(.event(.changed(.state)))
-        if credentials.problem == nil { likes?.handle(.deliveryRequested) }
+        if credentials.problem == nil { likes?.deliver() }
     }
 
     /// Handles an event of the cached feed or of the likes, and passes it on.
@@ -46,11 +46,8 @@ extension RemoteService {
         // A request that was in progress has the photos as they are with the settings of this session.
         case .photosChanged where isClosed: break
         case .photosChanged(let photos): report(.event(.photosChanged(photos.map(decorate))))
-        case .changed(.likes):
-            scheduleAvailabilityCheck()
-            report(.event(event))
         case .likeConfirmed:
-            if likesDenial != nil, localLikes == nil {
+            if likesDenial != nil, likes?.isUnavailable == false {
                 likesDenial = nil
                 report(.event(.changed(.state)))
             }
@@ -64,9 +61,7 @@ extension RemoteService {
     func likesObserved(_ photos: [Photo]) {
         for photo in photos {
             // A like that is being sent is announced once, when it is confirmed.
-            let isExpected = likes?.isExpected(photo.id, isLiked: photo.isLiked) == true
-            likes?.handle(.observed(photo.id, isLiked: photo.isLiked))
-            guard !isExpected else { continue }
+            guard likes?.outbox[photo.id]?.isWanted != photo.isLiked else { continue }
             report(
                 .event(
                     .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0)))
@@ -79,9 +74,10 @@ extension RemoteService {
         }
     }
 
-    /// Called when the number of consecutive failures of likes changed.
-    func likeFailuresChanged() {
+    /// Called after the pending likes were sent, or the attempt failed.
+    func likesSent(isComplete: Bool) {
         let before = retryAt
+        health.setWaitingLikes(!isComplete)
         scheduleRetry()
         if retryAt != before { report(.event(.changed(.state))) }
     }
@@ -104,7 +100,7 @@ extension RemoteService {
 
     /// Fetches the number of likes once no pending like would change it.
     private func refreshLikeCountIfDue() {
-        guard isCountDue, likes?.queue.pending.isEmpty == true else { return }
+        guard isCountDue, likes?.outbox.pending.isEmpty == true else { return }
         isCountDue = false
         Task { await refreshLikeCount() }
     }
@@ -114,9 +110,9 @@ extension RemoteService {
 extension RemoteService {
     package var likesSource: SourceID? { feed?.likesSource }
     package var pendingLikes: [PhotoID]? {
-        likes.flatMap { $0.queue.isLoaded ? $0.queue.pending : nil }
+        likes.flatMap { $0.isLoaded ? $0.outbox.pending.map(\.photo) : nil }
     }
-    package func isLikePending(_ photo: PhotoID) -> Bool { likes?.queue.isPending(photo) == true }
+    package func isLikePending(_ photo: PhotoID) -> Bool { likes?.outbox.isPending(photo) == true }
 
     package func setLiked(_ photo: PhotoID, _ isLiked: Bool?) async throws -> LikeReply {
         guard let likes else {

@@ -46,13 +46,12 @@ extension RemoteService {
         return try await readConsistently { try await feed.knownPhoto(id)?.photo }.map(decorate)
     }
 
-    /// Repeats a read during which a like was confirmed or refused: the result may have the state before the like,
-    /// which is no longer pending.
+    /// Repeats a read during which a row of the outbox was removed: the result may have the state before the like.
     private func readConsistently<Value>(_ read: () async throws -> Value) async throws -> Value {
         while true {
-            let before = likes?.queue.revision
+            let before = likes?.outbox.removals
             let value = try await read()
-            if likes?.queue.revision == before { return value }
+            if likes?.outbox.removals == before { return value }
         }
     }
 
@@ -83,7 +82,7 @@ extension RemoteService {
 
     /// Returns a cached photo with its pending like, and without its place unless the user allows it.
     func decorate(_ photo: Photo) -> Photo {
-        var photo = likes?.queue.decorate(photo) ?? photo
+        var photo = likes?.outbox.decorate(photo) ?? photo
         if !showsLocation { (photo.latitude, photo.longitude) = (nil, nil) }
         return photo
     }
@@ -265,7 +264,7 @@ extension RemoteService {
             return (try key(known, size), ImageStore.timeLimit, known.isSizeUncertain)
         }
         let (key, isSizeUncertain) = try await withCallTimeout { [self] in
-            let found = if let known { known } else { try await feed.fetchPhoto(photo) }
+            let found = if let known { known } else { try await feed.fetchCachedPhoto(photo) }
             return (try await located(found, size), found.isSizeUncertain)
         }
         let rest = ImageStore.timeLimit - (ContinuousClock.now - start)

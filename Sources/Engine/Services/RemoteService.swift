@@ -64,19 +64,17 @@ package final class RemoteService: AccountPhotos {
     let profileRequests = SingleFlight<AccountID, Profile>()
     /// The images from which the sizes of photos were read.
     var measuredImages: Set<ImageStore.Key> = []
-    /// The timer of the next request that checks if a service without likes offers them again.
-    private var availabilityCheck: (due: Timestamp, task: Task<Void, Never>)?
     /// The calls in progress. A logout ends them.
     let calls = CallGroup()
     private(set) var feed: CachedFeed?
-    private(set) var likes: Likes?
+    private(set) var likes: LikeSender?
 
     /// - Parameters:
     ///   - account: The account.
     ///   - session: The session that the provider created.
     ///   - credentials: The credentials of the requests of the session.
     ///   - stores: The stores of remote accounts.
-    ///   - likeStore: The store of the likes of the account.
+    ///   - outbox: The stored likes of the account.
     ///   - provider: The ID of the provider.
     ///   - host: The host of the requests, or the ID of an account without a host.
     ///   - allowsLoopback: True if the service may name addresses on loopback.
@@ -86,7 +84,7 @@ package final class RemoteService: AccountPhotos {
     ///   - report: Receives the changes.
     package init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
-        _ stores: RemoteStores, _ likeStore: LikeStore, provider: String, host: String,
+        _ stores: RemoteStores, _ outbox: OutboxStore, provider: String, host: String,
         allowsLoopback: Bool, showsLocation: Bool, isWatched: @escaping (SourceID) -> Bool,
         isMetered: @escaping () -> Bool, report: @escaping (ServiceReport) -> Void
     ) {
@@ -105,7 +103,7 @@ package final class RemoteService: AccountPhotos {
         let feed = CachedFeed(account, remote, stores.feeds, owner: self)
         self.feed = feed
         guard let remote = session.remoteLikes else { return }
-        likes = Likes(remote, feed, likeStore, owner: self)
+        likes = LikeSender(store: outbox, ports: feed) { remote.likeGroupPrefix($0) ?? $0.text }
     }
 
     // MARK: State
@@ -120,7 +118,12 @@ package final class RemoteService: AccountPhotos {
     /// The number of photos that the user likes: the number of the service with the likes that were confirmed since,
     /// else the number of cached photos that are liked. For a service that never has likes, the number of local likes.
     package var likeCount: Int {
-        get { likes?.localCount ?? knownLikeCount }
+        get {
+            guard let likes, feed?.hasLocalLikes == true, likes.isLoaded else {
+                return knownLikeCount
+            }
+            return likes.outbox.local.count(where: \.isWanted)
+        }
         set { knownLikeCount = newValue }
     }
     private var knownLikeCount = 0
@@ -133,16 +136,13 @@ package final class RemoteService: AccountPhotos {
             isLoading = false
             report(.event(.changed(.state)))
             await restoreProfile()
-            likes?.handle(.availabilityCheckDue)
-            scheduleAvailabilityCheck()
-            likes?.handle(.deliveryRequested)
+            likes?.deliver()
         }
     }
 
     package func close() {
         isClosed = true
         retry?.task.cancel()
-        availabilityCheck?.task.cancel()
         likes?.close()
         session.close()
         // Breaks the retain cycles: `likes` and `feed` hold this service, so that their requests in progress can
@@ -177,10 +177,7 @@ package final class RemoteService: AccountPhotos {
     package func retryNow() {
         guard !isClosed else { return }
         Task { await credentials.storeUnsavedToken() }
-        let hasLikes =
-            likes?.queue.pending.isEmpty == false
-            || likes?.queue.mayOfferLikesAgain(at: now) == true
-        guard state != .ready || health.wantsRetry || hasLikes else { return }
+        guard state != .ready || health.wantsRetry || likes?.hasWork == true else { return }
         if case .rateLimited = health.problem(now: now) { return }
         Task {
             do {
@@ -203,21 +200,20 @@ package final class RemoteService: AccountPhotos {
 
     /// Sends the pending requests, because the service may be available again.
     private func sendPendingRequests() async {
-        if health.wantsRetry || isProfileDue {
+        if health.hasFailed || isProfileDue {
             await probe()
             // Other requests would fail, too; a retry is planned.
-            guard !health.wantsRetry else { return }
+            guard !health.hasFailed else { return }
         }
         feed?.retryNow()
-        likes?.handle(.availabilityCheckDue)
-        likes?.handle(.deliveryRequested)
+        likes?.deliver()
     }
 
     /// Fetches the profile, to check if the service is available and accepts the token.
     func probe() async {
         let verdict = await stores.probes.probe(probeTarget) { [weak self] in
             // Another request may have had a result in the meantime.
-            guard let self, health.wantsRetry || isProfileDue else { return .none }
+            guard let self, health.hasFailed || isProfileDue else { return .none }
             do {
                 _ = try await profile()
                 return .available
@@ -276,13 +272,12 @@ package final class RemoteService: AccountPhotos {
         // Pending requests are sent after the first response.
         if before != nil, problem == nil {
             feed?.retryNow()
-            likes?.handle(.deliveryRequested)
+            likes?.deliver()
         }
     }
 
     /// Sets the timer of the next retry, if one is necessary.
     func scheduleRetry() {
-        let likeFailures = likes?.queue.consecutiveFailures ?? 0
         let pause: Duration
         // Without a token, a retry is useless. A new token starts the requests again.
         if isClosed || credentials.problem != nil {
@@ -291,32 +286,16 @@ package final class RemoteService: AccountPhotos {
             // The timer of a limit continues if the system clock is set.
             guard retryAt != until else { return }
             pause = .seconds(until.secondsSince1970 - now.secondsSince1970)
-        } else if health.wantsRetry || likeFailures > 0 {
+        } else if health.wantsRetry {
             // Requests of callers do not delay it.
             guard retry == nil else { return }
-            pause = health.pause(afterAtLeast: likeFailures, jitter: Double.random(in: 0...1))
+            pause = health.pause(jitter: Double.random(in: 0...1))
         } else {
             return cancelRetry()
         }
         retry?.task.cancel()
         let task = clock.after(pause) { [weak self] in await self?.retryAutomatically() }
         retry = (now + pause, task)
-    }
-
-    /// Sets the timer of the next request that checks if a service without likes offers them again.
-    func scheduleAvailabilityCheck() {
-        let due = isClosed ? nil : likes?.queue.nextAvailabilityCheck
-        guard due != availabilityCheck?.due else { return }
-        availabilityCheck?.task.cancel()
-        availabilityCheck = due.map { due in
-            let pause = Duration.seconds(max(1, due.secondsSince1970 - now.secondsSince1970))
-            let task = clock.after(pause) { [weak self] in
-                self?.availabilityCheck = nil
-                self?.likes?.handle(.availabilityCheckDue)
-                self?.scheduleAvailabilityCheck()
-            }
-            return (due, task)
-        }
     }
 
     private func cancelRetry() {
@@ -328,7 +307,6 @@ package final class RemoteService: AccountPhotos {
         // The result must not cancel this task.
         retry = nil
         health.recordRetry()
-        likes?.handle(.retryBegan)
         // The system clock may have been set in the meantime.
         health.rateLimitEnded()
         report(.event(.changed(.state)))

@@ -1,5 +1,6 @@
 internal import Accounts
 internal import ProviderKit
+internal import System
 internal import Translation
 
 /// The recent results of requests to a service, and the time of the next retry.
@@ -8,8 +9,6 @@ internal import Translation
 nonisolated struct ServiceHealth {
     /// The number of consecutive failures after which an account is `failed`.
     static let failureLimit = 3
-    /// The first and the longest pause between retries.
-    static let pauses: ClosedRange<Duration> = .seconds(5) ... .seconds(900)
     /// The pause after a rate limit without a time.
     static let defaultRateLimitPause = Duration.seconds(900)
     /// The longest pause after a rate limit. A later time is an error, or the clock was set.
@@ -18,8 +17,10 @@ nonisolated struct ServiceHealth {
     private var unreachable: Message?
     private var failures: (count: Int, reason: Message)?
     private var rateLimitedUntil: Timestamp?
-    /// The number of attempts since the last success: the first failure and the retries.
-    private var attempts = 0
+    /// True if likes could not be sent.
+    private var hasWaitingLikes = false
+    /// The pauses between retries. Requests of callers count once, retries count each.
+    private var backoff = Backoff(first: .seconds(5), factor: 2, longest: .seconds(900))
 
     /// The part of the result of a request that concerns the service.
     enum Verdict: Hashable {
@@ -52,14 +53,10 @@ nonisolated struct ServiceHealth {
         case .available:
             unreachable = nil
             failures = nil
-            attempts = 0
-        case .unreachable(let reason):
-            unreachable = reason
-            attempts = max(attempts, 1)
+        case .unreachable(let reason): unreachable = reason
         case .failed(let reason):
             unreachable = nil
             failures = ((failures?.count ?? 0) + 1, reason)
-            attempts = max(attempts, 1)
         case .rateLimited(let until):
             unreachable = nil
             rateLimitedUntil = min(
@@ -67,11 +64,26 @@ nonisolated struct ServiceHealth {
                 now + Self.longestRateLimitPause)
         case .none: break
         }
+        updateBackoff()
+    }
+
+    /// Records if likes could not be sent. Other requests may succeed meanwhile.
+    mutating func setWaitingLikes(_ hasWaitingLikes: Bool) {
+        self.hasWaitingLikes = hasWaitingLikes
+        updateBackoff()
+    }
+
+    private mutating func updateBackoff() {
+        if !wantsRetry {
+            backoff.recordSuccess()
+        } else if backoff.failures == 0 {
+            backoff.recordFailure()
+        }
     }
 
     /// Records a retry, which makes the next pause longer. Requests of callers do not count.
     mutating func recordRetry() {
-        if attempts > 0 { attempts += 1 }
+        if wantsRetry { backoff.recordFailure() }
     }
 
     /// Records that the pause of a rate limit ended, by a monotonic clock.
@@ -94,20 +106,14 @@ nonisolated struct ServiceHealth {
         return nil
     }
 
-    /// Returns the pause before the next retry.
+    /// Returns the pause before the next retry: 5 seconds to 15 minutes, plus or minus a fifth. It doubles with each retry.
     ///
-    /// The pause doubles with each attempt. A random fifth prevents that all accounts retry at the same time.
-    ///
-    /// - Parameters:
-    ///   - count: A minimum for the number of attempts.
-    ///   - jitter: A random number from 0 to 1.
-    /// - Returns: 5 seconds to 15 minutes, plus or minus a fifth.
-    func pause(afterAtLeast count: Int = 0, jitter: Double) -> Duration {
-        let doublings = min(max(attempts - 1, count - 1, 0), 16)
-        let pause = min(Self.pauses.lowerBound * (1 << doublings), Self.pauses.upperBound)
-        return pause * (0.8 + 0.4 * jitter)
-    }
+    /// - Parameter jitter: A random number from 0 to 1.
+    /// - Returns: The pause.
+    func pause(jitter: Double) -> Duration { backoff.pause(jitter: jitter) }
 
-    /// True if a retry is necessary, because the last request failed.
-    var wantsRetry: Bool { attempts > 0 }
+    /// True if the last request failed.
+    var hasFailed: Bool { unreachable != nil || failures != nil }
+    /// True if a retry is necessary, because the last request failed, or likes could not be sent.
+    var wantsRetry: Bool { hasFailed || hasWaitingLikes }
 }

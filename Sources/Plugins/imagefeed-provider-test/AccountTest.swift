@@ -257,20 +257,45 @@ final class AccountTest {
         }
     }
 
-    /// Checks that likes are supported. The unlike of an unknown photo changes nothing.
+    /// Checks that likes are supported, and that a repeated like or unlike succeeds. The unlike of an unknown photo, and
+    /// a like or unlike that the photo has already, change nothing.
     private func checkLikes() async {
         guard session.remoteLikes != nil else { return }
         await Report.check("setLiked", .calls) { check in
-            check.note = "only the unlike of an unknown photo"
+            check.note = "only states that the photos have"
             let outcome = await test.result("setLiked") {
                 try await session.setLiked(PhotoID(Self.unknown), false)
             }
             switch outcome {
-            case .failure(let problem) where test.log.refusal == nil: test.explain(problem, &check)
+            case .failure(let problem) where test.log.refusal == nil:
+                return test.explain(problem, &check)
             case .failure where test.log.refusal == .notSupported:
-                check.fail("The plugin has the capability “like”, and does not support the call.")
+                return check.fail(
+                    "The plugin has the capability “like”, and does not support the call.")
             case .failure, .success: break
             }
+            let photos = walks.flatMap(\.photos).filter(\.hasLikeState).map(\.photo)
+            for isLiked in [true, false] {
+                guard let photo = photos.first(where: { $0.isLiked == isLiked }) else { continue }
+                await repeatLike(of: photo, &check)
+            }
+        }
+    }
+
+    /// Sets the liked state that a photo has already. The daemon does that after a crash.
+    private func repeatLike(of photo: Photo, _ check: inout Check) async {
+        let outcome = await test.result("setLiked") {
+            try await session.setLiked(photo.id, photo.isLiked)
+        }
+        guard case .failure(let problem) = outcome else { return }
+        switch test.log.refusal {
+        case nil: test.explain(problem, &check)
+        // The service does not permit likes, or limits requests.
+        case .denied, .unauthorized, .rateLimited, .unreachable: break
+        default:
+            check.fail(
+                "A repeated \(photo.isLiked ? "like" : "unlike") fails: a photo that is \(photo.isLiked ? "liked" : "not liked") already must be accepted."
+            )
         }
     }
 

@@ -8,10 +8,8 @@ internal import System
 /// A revocation that fails for a temporary reason is repeated while the daemon runs. The tokens are in memory only,
 /// because a logout deletes them from the secret store.
 final class TokenRevocations {
-    /// The delays before the second and all further attempts.
-    nonisolated static let retryDelays: [Duration] = [
-        .seconds(60), .seconds(600), .seconds(3600), .seconds(21600), .seconds(86400),
-    ]
+    /// The number of attempts. The delays between them are a minute, then six times as long each time.
+    nonisolated static let attempts = 6
     /// The largest number of revocations that are not finished. Beyond it, the oldest is dropped.
     nonisolated static let maximumCount = 64
 
@@ -48,11 +46,11 @@ final class TokenRevocations {
         pending.append(revocation)
         if pending.count > Self.maximumCount, let oldest = pending.first { remove(oldest) }
         revocation.attempts = Task { [weak self, clock, logger] in
-            var delays = Self.retryDelays[...]
-            while await Self.mayRepeat(revocation, logger), !Task.isCancelled,
-                let pause = delays.popFirst()
-            {
-                let delay = clock.after(pause) {}
+            var backoff = Backoff(first: .seconds(60), factor: 6, longest: .seconds(86_400))
+            while await Self.mayRepeat(revocation, logger), !Task.isCancelled {
+                backoff.recordFailure()
+                guard backoff.failures < Self.attempts else { break }
+                let delay = clock.after(backoff.pause) {}
                 revocation.delay = delay
                 await delay.value
                 guard !Task.isCancelled else { return }
