@@ -54,10 +54,10 @@ final class SlideshowObject {
                 try await object.slideshow.show(photo)
             },
             .asyncMethod(.hide, in: ["photo"]) { (object: SlideshowObject, photo: String) in
-                try await object.engine.slideshows.hide(photo, in: object.slideshow)
+                try await object.slideshow.hide(photo)
             },
             .asyncMethod(.unhide, in: ["photo"]) { (object: SlideshowObject, photo: String) in
-                try await object.engine.slideshows.unhide(photo, in: object.slideshow)
+                try await object.slideshow.unhide(photo)
             },
             .asyncMethod(.remove) { try await $0.engine.slideshows.remove($0.slideshow) },
             .asyncCallerMethod(.attach) { (object: SlideshowObject, caller) in

@@ -147,27 +147,19 @@ final class Daemon {
         signals.onReload = { [unowned self] in reload() }
         let store = AccountStore(data)
         let contents = try await store.contents()
-        let openSlideshow = { @Sendable [folders, lock = instance.data] name in
-            try SlideshowStore.open(name, folder: folders.data, lock: lock)
-        }
-        var slideshows: [String: Slideshows.Stored] = [:]
-        for name in [""] + SlideshowStore.names(folder: folders.data) {
-            var stored = try openSlideshow(name)
-            await stored.contents.findImage(files)
-            slideshows[name] = stored
-            if let path = stored.contents.damagedFile {
-                logger.warning(
-                    "The data of a slideshow was damaged and was replaced",
-                    metadata: ["path": "\(path)"])
-            }
-        }
+        let cache = Store(
+            "\(folders.cache)/cache.sqlite", .disposable, Engine.cacheFormats, cacheKibibytes: 64,
+            logger: logger)
+        let slideshowStore = SlideshowStore(data: data, cache: cache)
+        var slideshows = try await slideshowStore.contents()
+        await slideshows.findImages(files)
         try await instance.ownName { [unowned self] in
             end("Another daemon has replaced this one")
         }
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,
-            slideshows: slideshows, openSlideshow: openSlideshow, ports: ports())
+            slideshowStore: slideshowStore, slideshows: slideshows, cache: cache, ports: ports())
         self.engine = engine
         engine.setRefreshInterval(settings.configuration.refreshInterval)
         service = BusService(

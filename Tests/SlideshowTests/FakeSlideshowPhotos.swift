@@ -46,6 +46,8 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     var accounts: [FakeAccount]
     /// The maximum number of photos of a page.
     var pageLimit = 100
+    /// True if ``next(in:after:_:)`` reads one page.
+    var passesPages = false
     /// The photos whose image cannot be fetched.
     var failing: Set<CombinedPhotoID> = []
     /// The photos whose image is cached. Fetched images are added.
@@ -67,7 +69,10 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     private(set) var watchedImage = ""
     /// Reports that the watched image was deleted.
     private(set) var loseImage: () -> Void = {}
-    private(set) var marked: [PhotoMark: Set<CombinedPhotoID>] = [:]
+    /// The number of times that IDs were kept.
+    private(set) var keepCount = 0
+    /// The slideshow whose images are protected.
+    weak var slideshow: Slideshow?
     /// The sources besides `all`, which have the same photos unless ``selections`` has others.
     var albums: Set<String> = []
     /// The photos of some sources.
@@ -152,9 +157,14 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         }.flatMap { account in
             account.photos.map { (CombinedPhotoID(account.id, $0.key), $0.value) }
         }.filter { contains(source.source, $0.0.photo) }.sorted { $0.1 > $1.1 }
-        let rest = all.filter {
-            (cursor.isEmpty || $0.1 < Int(cursor) ?? 0)
-                && orientation.accepts(described($0.0.photo))
+        let after = all.filter { cursor.isEmpty || $0.1 < Int(cursor) ?? 0 }
+        let rest = after.filter { orientation.accepts(described($0.0.photo)) }
+        let page = after.prefix(pageLimit)
+        if passesPages, page.count < after.count, let last = page.last,
+            !page.contains(where: { $0.0 == rest.first?.0 })
+        {
+            pageCount += 1
+            return (nil, "\(last.1)")
         }
         guard let first = rest.first else { return (nil, "") }
         return (first.0, rest.count > 1 ? "\(first.1)" : "")
@@ -201,27 +211,31 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         loseImage = onLoss
     }
 
-    func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark) { marked[mark] = photos }
+    func keepIDs() { keepCount += 1 }
 
     func exists(_ source: SlideshowSource) async -> Bool {
         await Task.yield()
         return ["", "all"].contains(source.source.text) || albums.contains(source.source.text)
     }
 
-    func pin(_ images: Set<String>) async -> Set<String> {
+    func pin() async -> Set<String> {
         // Before the suspension: a yield does not keep the order of the calls.
-        pinned = images
+        pinned = slideshow?.neededImages ?? []
+        let missing = pinned.intersection(deleted)
         await Task.yield()
-        return images.filter { deleted.contains($0) }
+        return missing
     }
 
     func isLoggedIn(_ account: AccountID) -> Bool {
         accounts.contains { $0.id == account && $0.isLoggedIn }
     }
 
+    func isLocal(_ account: AccountID) -> Bool {
+        accounts.first { $0.id == account }?.isLocal ?? true
+    }
+
     func mayFetch(_ account: AccountID) -> Bool {
-        let isLocal = accounts.first { $0.id == account }?.isLocal ?? true
-        return isLocal || isOnline && !isMetered
+        isLocal(account) || isOnline && !isMetered
     }
 
     func mayReadAhead(_ part: SlideshowPart) -> Bool { mayReadAhead }

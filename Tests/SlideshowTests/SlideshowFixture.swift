@@ -13,25 +13,35 @@ final class SlideshowFixture {
     let photos: FakeSlideshowPhotos
     let clock = CountingClock()
     private(set) var slideshow: Slideshow
-    private let store: SlideshowStore
+    let store: SlideshowStore
+    /// The databases of the store, for faults.
+    let data: Store
+    let cache: Store
     private var random: SeededRandom
 
     init(_ photos: FakeSlideshowPhotos, seed: UInt64 = 1) {
         self.photos = photos
         random = SeededRandom(seed: seed)
-        store = .inMemory()
+        data = .inMemory([SlideshowStore.dataFormat])
+        cache = .inMemory([SlideshowStore.cacheFormat])
+        store = SlideshowStore(data: data, cache: cache)
+        let contents = SlideshowStore.Contents()
         slideshow = Slideshow(
-            store, SlideshowStore.Contents(), photos, clock: clock, logger: Self.logger,
-            makeRandom: { SeededRandom(seed: seed) })
-        slideshow = makeSlideshow(SlideshowStore.Contents())
+            "", store, contents, HiddenPhotos(store, contents), photos, clock: clock,
+            logger: Self.logger)
+        slideshow = makeSlideshow(contents)
     }
 
     private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func makeSlideshow(_ contents: SlideshowStore.Contents) -> Slideshow {
-        Slideshow(
-            store, contents, photos, clock: clock, logger: Self.logger,
+        let hidden = HiddenPhotos(store, contents)
+        let slideshow = Slideshow(
+            "", store, contents, hidden, photos, clock: clock, logger: Self.logger,
             makeRandom: { [unowned self] in SeededRandom(seed: random.next()) })
+        hidden.slideshows = { [weak slideshow] in [slideshow].compactMap(\.self) }
+        photos.slideshow = slideshow
+        return slideshow
     }
 
     /// Replaces the slideshow by one with the same store, as after a kill of the daemon.
@@ -42,8 +52,9 @@ final class SlideshowFixture {
         await slideshow.reader.background?.value
         await slideshow.reader.queue.run {}
         var contents = try await store.contents()
-        contents.isImageMissing =
-            contents.state.current.map { photos.deleted.contains($0.image) } ?? false
+        if let image = contents.playlists[""]?.current?.image, photos.deleted.contains(image) {
+            contents.missingImages = [""]
+        }
         slideshow = makeSlideshow(contents)
         slideshow.start()
         await settle()
@@ -76,19 +87,10 @@ final class SlideshowFixture {
         }
     }
 
-    /// Returns the stored photos of the source that were shown or skipped in this round.
+    /// Returns the photos of the source that were shown or skipped in this round: those that wait for the next one.
     func shownInRound() async throws -> Set<CombinedPhotoID> {
-        try await store.change { (tables) throws(StorageError) in
-            var shown: Set<CombinedPhotoID> = []
-            try tables.database.query(
-                "SELECT account, photo FROM known WHERE order_key IS NULL"
-            ) { row throws(StorageError) in
-                shown.insert(
-                    CombinedPhotoID(
-                        AccountID(stored: row.text(0)), PhotoID(row.text(1))))
-            }
-            return shown
-        }
+        let positions = Playlist.positions(slideshow.playlist.round + 1)
+        return try await Set(store.waiting(positions, of: "", limit: 10_000).entries.map(\.id))
     }
 
     /// The number of timers, after those that were just started or stopped.

@@ -1,6 +1,7 @@
 import Accounts
 import LoopbackHTTP
 import ProviderKit
+import Storage
 import TestSupport
 
 @testable import Slideshow
@@ -14,8 +15,9 @@ import TestSupport
 final class SlideshowSimulation {
     enum Action: CaseIterable {
         case next, nextAgain, previous, show, hide, unhide, due
-        case attach, detach, pause, interval, shuffle, source
-        case arrive, arriveSeveral, remove, fail, repair, unreachable, logOut, restart
+        case attach, detach, pause, interval, shuffle, source, orientation
+        case arrive, arriveSeveral, remove, measure, fail, repair, unreachable, logOut, restart
+        case refuse
     }
 
     /// A violation of a guarantee.
@@ -40,7 +42,7 @@ final class SlideshowSimulation {
     /// The photos that were shown or skipped in this round.
     private var round: Set<CombinedPhotoID> = []
     /// The number of rounds at the last check.
-    private var lastRound = 0
+    private var lastRound: Int64 = 0
     /// The photos that arrived in this round and were not shown. A photo that is hidden and unhidden remains new.
     private var arrived: Set<CombinedPhotoID> = []
     /// The new photos of accounts that logged out. They remain new if no search ran before the next login.
@@ -78,6 +80,12 @@ final class SlideshowSimulation {
 
     private func addPhoto() -> CombinedPhotoID {
         photoCount += 1
+        let id = PhotoID("\(photoCount)")
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0...1: photos.portraits.insert(id)
+        case 2: photos.unknown.insert(id)
+        default: break
+        }
         return photos.add(
             "\(photoCount)", to: Int.random(in: 0..<photos.accounts.count, using: &random))
     }
@@ -112,7 +120,7 @@ final class SlideshowSimulation {
                 guard let gone = before.0.first(where: isShowable) else { return adoptHistory() }
                 throw Violation(reason: "previous fails (\(error)) although \(gone) can be shown")
             }
-            guard let shown = slideshow.state.current?.id, before.0.contains(shown) else {
+            guard let shown = slideshow.playlist.current?.id, before.0.contains(shown) else {
                 throw Violation(reason: "previous shows a photo that was not shown before")
             }
             round.insert(shown)
@@ -133,7 +141,7 @@ final class SlideshowSimulation {
             guard let id = Bool.random(using: &random) ? current : anyPhoto else { return }
             _ = try? await slideshow.hide(id.text)
             await fixture.settle()
-            guard slideshow.state.isHidden(id) else { return }
+            guard slideshow.hidden.contains(id) else { return }
             hidden.insert(id)
             try await leave { $0 == id }
         case .unhide:
@@ -173,6 +181,16 @@ final class SlideshowSimulation {
             try await changeOrder {
                 try await $0.setSource(SlideshowSource(account: account, source: SourceID("")))
             }
+        case .orientation:
+            let orientation = SlideshowOrientation.allCases.randomElement(using: &random) ?? .any
+            guard slideshow.settings.orientation != orientation else { return }
+            try await changeOrder { try await $0.setOrientation(orientation.rawValue) }
+        case .measure:
+            guard let id = anyPhoto, photos.unknown.remove(id.photo) != nil else { return }
+            slideshow.handle(.photosChanged([photos.described(id.photo)]), of: id.account)
+            // It may precede new photos.
+            formerlyArrived.insert(id)
+        case .refuse: try await refuse()
         case .arrive: arrive(1)
         case .arriveSeveral: arrive(Int.random(in: 2...4, using: &random))
         case .remove:
@@ -208,13 +226,34 @@ final class SlideshowSimulation {
         case .restart:
             clients = []
             checked = nil
-            lastRound = 0
-            let before = slideshow.state.durable
+            let before = slideshow.playlist
             try await fixture.restart()
-            guard slideshow.state.durable == before else {
-                throw Violation(reason: "the restart changes the state")
-            }
+            let after = slideshow.playlist
+            guard
+                after.settings == before.settings && after.entries == before.entries
+                    && after.position == before.position && after.current == before.current
+            else { throw Violation(reason: "the restart changes \(before) to \(after)") }
         }
+    }
+
+    /// Requests a step while no playlist can be stored.
+    private func refuse() async throws {
+        try await fixture.cache.run {
+            try $0.execute(
+                "CREATE TRIGGER refuse BEFORE INSERT ON playlist_state BEGIN SELECT RAISE(ABORT, ''); END"
+            )
+        }
+        let before = slideshow.playlist
+        _ = try? await slideshow.next()
+        await fixture.settle()
+        let after = slideshow.playlist
+        guard before.entries == after.entries, before.current == after.current else {
+            throw Violation(reason: "a step that cannot be stored is shown")
+        }
+        try await fixture.cache.run { try $0.execute("DROP TRIGGER refuse") }
+        // The photos were not skipped durably.
+        photos.failures = []
+        slideshow.conditionsChanged()
     }
 
     private var anyPhoto: CombinedPhotoID? {
@@ -225,7 +264,7 @@ final class SlideshowSimulation {
 
     private func arrive(_ count: Int) {
         var new: [AccountID: [PhotoID]] = [:]
-        let started = slideshow.reader.parts
+        let started = slideshow.playlist.parts
         for _ in 0..<count {
             let id = addPhoto()
             new[id.account, default: []].append(id.photo)
@@ -268,7 +307,7 @@ final class SlideshowSimulation {
             let way = future
             do { try await perform(slideshow) } catch { return adoptHistory() }
             await fixture.settle()
-            let shown = slideshow.state.current?.id
+            let shown = slideshow.playlist.current?.id
             if let first = way.first(where: isShowable), shown != first, shown != before {
                 throw Violation(reason: "next does not go forward to \(first)")
             }
@@ -279,7 +318,7 @@ final class SlideshowSimulation {
 
     /// Checks the photo that a step has shown, and records it.
     private func adoptStep(from before: CombinedPhotoID?, prepared: CombinedPhotoID?) throws {
-        guard let shown = slideshow.state.current?.id else {
+        guard let shown = slideshow.playlist.current?.id else {
             guard open(besides: nil).isEmpty else {
                 throw Violation(reason: "no photo is shown")
             }
@@ -304,7 +343,7 @@ final class SlideshowSimulation {
         future.removeAll(where: isGone)
         guard let id = current, isGone(id) else { return }
         current = nil
-        let shown = slideshow.state.current?.id
+        let shown = slideshow.playlist.current?.id
         if let shown, isGone(shown) {
             throw Violation(reason: "\(shown) remains although it left")
         }
@@ -321,16 +360,17 @@ final class SlideshowSimulation {
 
     /// Adopts the history after a step whose skipped photos the model does not follow.
     private func adoptHistory() {
-        past = slideshow.state.past
-        current = slideshow.state.current?.id
-        future = slideshow.state.future
+        past = slideshow.playlist.past.map(\.id)
+        current = slideshow.playlist.current?.id
+        future = slideshow.playlist.future.map(\.id)
     }
 
     // MARK: Checks
 
     private func isInSource(_ id: CombinedPhotoID) -> Bool {
         guard let index = photos.index(id.account), photos.accounts[index].isLoggedIn,
-            photos.accounts[index].photos[id.photo] != nil
+            photos.accounts[index].photos[id.photo] != nil,
+            slideshow.settings.orientation.accepts(photos.described(id.photo))
         else { return false }
         let source = slideshow.settings.source.account
         return source == nil || source == id.account
@@ -364,7 +404,7 @@ final class SlideshowSimulation {
 
     /// Adopts the first photo, which is shown to attached clients when it becomes available.
     private func adoptFirst() throws {
-        guard current == nil, !clients.isEmpty, let shown = slideshow.state.current?.id else {
+        guard current == nil, !clients.isEmpty, let shown = slideshow.playlist.current?.id else {
             return
         }
         try check(shown, "shown first")
@@ -374,8 +414,9 @@ final class SlideshowSimulation {
 
     /// Checks that a round began after all photos of the previous one were shown.
     private func checkRound() async throws {
-        guard slideshow.reader.roundCount != lastRound else { return }
-        lastRound = slideshow.reader.roundCount
+        guard slideshow.playlist.round != lastRound else { return }
+        lastRound = slideshow.playlist.round
+        guard slideshow.settings.isShuffled else { return }
         let open = open(besides: current)
         guard open.isEmpty else {
             throw Violation(reason: "a round begins before \(open.map(\.text).sorted())")
@@ -394,7 +435,7 @@ final class SlideshowSimulation {
         guard !hidden.contains(id) else { throw Violation(reason: "\(id) is \(word), but hidden") }
         guard slideshow.settings.isShuffled else { return }
         // A round that began with this search was checked before.
-        if round.contains(id), slideshow.reader.roundCount == lastRound, id != current {
+        if round.contains(id), slideshow.playlist.round == lastRound, id != current {
             throw Violation(reason: "\(id) is \(word) twice in a round")
         }
         let new = arrived.filter { isShowable($0) && !hidden.contains($0) && $0 != current }
@@ -413,17 +454,17 @@ final class SlideshowSimulation {
     }
 
     private func checkState() throws {
-        let state = slideshow.state
-        guard Set(state.hidden) == hidden else {
+        let state = slideshow.playlist
+        guard Set(slideshow.hidden) == hidden else {
             throw Violation(reason: "other photos are hidden")
         }
         guard state.current?.id == current else {
             throw Violation(
                 reason: "\(state.current?.id.text ?? "-") is shown, not \(current?.text ?? "-")")
         }
-        guard state.past == past, state.future == future else {
-            throw Violation(
-                reason: "the history is \(state.past) \(state.future), not \(past) \(future)")
+        let history = (past: state.past.map(\.id), future: state.future.map(\.id))
+        guard history == (past, future) else {
+            throw Violation(reason: "the history is \(history), not \(past) \(future)")
         }
         if let image = state.current?.image, !photos.pinned.contains(image) {
             throw Violation(reason: "the image of the current photo is not protected")

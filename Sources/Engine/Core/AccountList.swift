@@ -82,6 +82,7 @@ package final class AccountList {
                 try await forget(account, "The account was logged out.") {
                     try await change(account) { $0.isLoggedIn = false }
                 }
+                await engine.slideshows.logOut(account.id)
             }
         } catch let error as SecretStoreError where error.isStoreGone {
             throw SecretStoreError.unavailable(
@@ -160,6 +161,7 @@ package final class AccountList {
             }
             engine.emit(.accountRemoved(account))
             becomeDefault(newDefault)
+            await engine.slideshows.forget(account.id)
             await engine.logins.registrations.deleteIfUnused(by: account)
         }
     }

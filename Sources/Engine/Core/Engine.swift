@@ -5,7 +5,7 @@ internal import Likes
 internal import OAuth
 package import ProviderKit
 internal import Services
-internal import Slideshow
+package import Slideshow
 package import Storage
 internal import Translation
 
@@ -42,9 +42,9 @@ package final class Engine {
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notifications = Notifications(self, ports.notificationPresenter)
     package private(set) lazy var slideshows = Slideshows(
-        self, storedSlideshows, open: openSlideshow)
-    private var storedSlideshows: [String: Slideshows.Stored]
-    private let openSlideshow: @Sendable (String) throws -> Slideshows.Stored
+        self, slideshowStore, storedSlideshows)
+    private let slideshowStore: SlideshowStore
+    private var storedSlideshows: SlideshowStore.Contents
     let store: AccountStore
     /// The recipients of tokens to which users agreed with their last login.
     var tokenRecipients: [AccountID: Set<String>]
@@ -70,34 +70,40 @@ package final class Engine {
     private let combinedSource: SourceID?
 
     /// The tables of the store of the accounts.
-    package static let formats = [AccountStore.format, OutboxTable.format]
+    package static let formats = [
+        AccountStore.format, OutboxTable.format, SlideshowStore.dataFormat,
+    ]
+    /// The tables of the cache.
+    package static let cacheFormats = [FeedStore.format, SlideshowStore.cacheFormat]
 
     /// - Parameters:
     ///   - providers: The providers.
     ///   - store: The store for accounts.
     ///   - contents: The contents of the store. An account without its provider reports that in its state.
-    ///   - slideshows: The stores of the slideshows, and their contents, by name. The default one has an empty name; it
-    ///     is not stored if it is missing.
-    ///   - openSlideshow: Creates the store of a new slideshow; called on another thread.
+    ///   - slideshowStore: The store of the slideshows; in memory if it is missing.
+    ///   - slideshows: The contents of that store.
+    ///   - cache: A store with ``cacheFormats``; nil for the one in the cache folder.
     ///   - ports: The external dependencies.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
-        slideshows: [String: Slideshows.Stored] = [:],
-        openSlideshow: @escaping @Sendable (String) throws -> Slideshows.Stored = { _ in
-            (.inMemory(), SlideshowStore.Contents())
-        }, ports: EnginePorts
+        slideshowStore: SlideshowStore = .inMemory(),
+        slideshows: SlideshowStore.Contents = SlideshowStore.Contents(), cache: Store? = nil,
+        ports: EnginePorts
     ) {
+        self.slideshowStore = slideshowStore
         storedSlideshows = slideshows
-        self.openSlideshow = openSlideshow
         self.providers = providers
         self.store = store
         self.ports = ports
         combinedSource = contents.combinedSource
         defaultSources = contents.defaultSources
         tokenRecipients = contents.tokenRecipients
-        cache = Store(
-            "\(ports.cacheFolder)/cache.sqlite", .disposable, [FeedStore.format],
-            cacheKibibytes: 64, logger: ports.logger)
+        let cache =
+            cache
+            ?? Store(
+                "\(ports.cacheFolder)/cache.sqlite", .disposable, Self.cacheFormats,
+                cacheKibibytes: 64, logger: ports.logger)
+        self.cache = cache
         stores = RemoteStores(
             cache: cache, folder: ports.cacheFolder, limitBytes: ports.cacheLimitBytes,
             http: ports.http,
@@ -109,7 +115,7 @@ package final class Engine {
         stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
         addObserver(notifications)
         for slideshow in self.slideshows.all { addObserver(slideshow) }
-        storedSlideshows = [:]
+        storedSlideshows = SlideshowStore.Contents()
     }
 
     /// Starts the sessions of the accounts that are logged in.
@@ -143,6 +149,7 @@ package final class Engine {
         transfers.stop("The daemon is shutting down.")
         notifications.stop()
         slideshows.stop()
+        slideshowStore.close()
         revocations.stop()
         for account in accounts.all { account.endSession() }
         store.close()
@@ -153,7 +160,7 @@ package final class Engine {
     package func releaseMemory() async {
         await cache.closeFile()
         await store.releaseMemory()
-        for slideshow in slideshows.all { await slideshow.store.releaseMemory() }
+        await slideshowStore.releaseMemory()
     }
 
     /// Checks in a second that the files of the avatars exist.

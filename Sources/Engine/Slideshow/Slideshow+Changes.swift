@@ -1,6 +1,5 @@
 package import Accounts
 internal import ProviderKit
-internal import Quoting
 
 /// The changes of the settings, of the hidden photos, and of the accounts.
 extension Slideshow {
@@ -45,19 +44,20 @@ extension Slideshow {
         try await changeOrder { $0.orientation = orientation }
     }
 
-    /// Changes a setting that begins a new round.
+    /// Changes a setting with which photos are read from the top.
     private func changeOrder(_ change: (inout SlideshowSettings) -> Void) async throws {
-        try await commit { state in
-            let before = state.settings
-            change(&state.settings)
-            guard state.settings != before else { return }
-            state.begin(0)
+        let isOther = try await commit { playlist in
+            let before = playlist.settings
+            change(&playlist.settings)
+            guard playlist.settings != before else { return false }
+            playlist.begin(0)
             // This call precedes the deletion of the known photos, so that no page of the old source is added after it.
             invalidate()
             reader.reset()
-            lastParts = photos.parts(of: state.settings.sources[0])
+            lastParts = photos.parts(of: playlist.settings.sources[0])
+            return true
         }
-        photosMayBeAvailable()
+        photosMayBeAvailable(isUnknown: isOther)
     }
 
     /// Sets the size of the image. The current photo is shown in the new size, if that can be fetched.
@@ -66,10 +66,10 @@ extension Slideshow {
         try await navigation.run {
             guard size != settings.imageSize else { return }
             let resized = await loadCurrentImage(size)
-            try await commit { state in
-                state.settings.imageSize = size
+            try await commit { playlist in
+                playlist.settings.imageSize = size
                 invalidate()
-                state.replaceImage(resized)
+                playlist.replaceImage(resized)
             }
         }
         photosMayBeAvailable()
@@ -77,46 +77,52 @@ extension Slideshow {
 
     // MARK: Hidden photos
 
-    /// Excludes a photo from the slideshow. A hidden photo that is shown again is replaced, too.
+    /// The hidden photos, which are common to all slideshows.
+    package var hidden: [CombinedPhotoID] { hiddenPhotos.ids }
+
+    /// Excludes a photo from all slideshows. A hidden photo that is shown again is replaced, too.
     ///
-    /// - Throws: The errors of ``SlideshowPhotos/photo(_:isCached:)`` for a photo that was not shown.
-    /// - Returns: The photo; nil if it was hidden before.
-    @discardableResult
-    package func hide(_ text: String) async throws -> CombinedPhotoID? {
+    /// - Throws: The errors of ``SlideshowPhotos/photo(_:isCached:)`` for a photo that was not shown; ``StorageError``.
+    ///   Nothing is changed then.
+    package func hide(_ text: String) async throws {
         let id = try parse(text)
-        if state.current?.id != id, !state.past.contains(id), !state.future.contains(id) {
-            guard !state.isHidden(id) else { return nil }
+        if !playlist.contains(id) {
+            guard !hiddenPhotos.contains(id) else { return }
             _ = try await photos.photo(id, isCached: false)
         }
-        try await hide(id)
-        return id
+        // The next photo is prepared before, so that there is one change for clients.
+        if playlist.current?.id == id, playlist.future.isEmpty { try? await findCandidate() }
+        let number = try await hiddenPhotos.hide(id)
+        // Once a photo is hidden, it leaves each playlist at the latest at the next start.
+        let isForced = number != nil
+        try await leave(id, number, isForced: isForced)
+        for other in hiddenPhotos.slideshows() where other !== self {
+            try await other.leave(id, number, isForced: isForced)
+        }
+        photos.keepIDs()
     }
 
-    /// Excludes a photo that exists.
-    package func hide(_ id: CombinedPhotoID) async throws {
-        // The next photo is prepared before, so that there is one change for clients.
-        if state.current?.id == id, state.future.isEmpty {
-            try? await findCandidate()
+    /// Removes a photo that was hidden.
+    private func leave(_ id: CombinedPhotoID, _ number: Int64?, isForced: Bool) async throws {
+        let isReplaced = try await remove(where: { $0 == id }, isForced: isForced) {
+            $0.hide(id, number)
         }
-        try await remove(where: { $0 == id }, { $0.hide(id) })
+        if !isReplaced { await showAny() }
         // All other photos may be hidden as well.
-        if state.current == nil, state.future.isEmpty, !isExhausted {
-            try? await findCandidate()
-        }
+        if playlist.current == nil, playlist.future.isEmpty { await look() }
+        onChange()
     }
 
     /// Includes a hidden photo again.
     ///
-    /// - Throws: ``EngineError/notFound(_:)`` if the photo is not hidden.
+    /// - Throws: ``EngineError/notFound(_:)`` if the photo is not hidden; ``StorageError``.
     package func unhide(_ text: String) async throws {
-        try await commit { state in
-            guard let id = CombinedPhotoID(text), state.unhide(id) else {
-                throw EngineError.notFound("The photo \(text.quoted) is not hidden.")
-            }
+        try await hiddenPhotos.unhide(text)
+        for slideshow in hiddenPhotos.slideshows() {
+            slideshow.photosMayBeAvailable()
+            slideshow.onChange()
         }
-        isExhausted = false
-        photosMayBeAvailable()
-        onChange()
+        photos.keepIDs()
     }
 
     // MARK: Accounts and photos
@@ -124,12 +130,13 @@ extension Slideshow {
     /// Applies a change of the accounts, their sessions or their default sources.
     package func accountsChanged() {
         let wanted = photos.parts(of: source)
-        if !loggedOut.isEmpty { Task { await removeLoggedOut() } }
+        let loggedOut = playlist.accounts.union(playlist.parts.keys)
+            .filter { !photos.isLoggedIn($0) }
+        if !loggedOut.isEmpty { Task { await logOut(loggedOut) } }
         guard wanted != lastParts else {
             if isExhausted { photosMayBeAvailable() }
             return
         }
-        keepIDs()
         checkSourceSoon()
         sourcePartsChanged()
     }
@@ -146,42 +153,41 @@ extension Slideshow {
         lastParts = wanted
         if let id = candidate?.shown.id, !photos.isLoggedIn(id.account) { candidate = nil }
         updateWatch()
-        photosMayBeAvailable()
+        photos.keepIDs()
         // Whether there is a photo is unknown before a search if some are hidden.
-        if state.current == nil, !state.hidden.isEmpty { Task { try? await findCandidate() } }
+        photosMayBeAvailable(isUnknown: playlist.current == nil && !hidden.isEmpty)
         onChange()
     }
 
-    /// The accounts of photos of the history that logged out.
-    private var loggedOut: Set<AccountID> { state.accounts.filter { !photos.isLoggedIn($0) } }
-
-    private func removeLoggedOut() async {
-        let accounts = loggedOut
-        // With a later login, the photos are read again.
+    /// Removes the photos of accounts that logged out.
+    package func logOut(_ accounts: Set<AccountID>) async {
         accounts.forEach(reader.forget)
-        await logging {
-            try await remove(where: { accounts.contains($0.account) }, { $0.logOut(accounts) })
-        }
+        await removeAndReplace({ accounts.contains($0.account) }, { $0.logOut(accounts) })
     }
 
     /// Deletes all data about an account that was removed.
-    package func accountRemoved(_ account: AccountID) {
+    package func accountRemoved(_ account: AccountID) async {
         if settings.hasSource(of: account) {
             invalidate()
             reader.reset()
         }
         reader.forget(account)
-        Task {
-            await logging {
-                try await remove(where: { $0.account == account }, { $0.forget(account) })
-            }
-            accountsChanged()
-        }
+        await removeAndReplace({ $0.account == account }, { $0.forget(account) })
+        accountsChanged()
     }
 
     /// Removes photos that no longer exist.
     func removePhotos(_ ids: Set<CombinedPhotoID>) async {
-        await logging { try await remove(where: ids.contains, { $0.remove(ids) }) }
+        await removeAndReplace(ids.contains, { $0.remove(ids) })
+    }
+
+    /// Removes photos. Another photo that has to be fetched replaces the current one later.
+    private func removeAndReplace(
+        _ isRemoved: (CombinedPhotoID) -> Bool, _ transition: (inout Playlist) -> Void
+    ) async {
+        await logging {
+            if try await !remove(where: isRemoved, transition) { Task { await showAny() } }
+        }
     }
 
     /// Applies changed descriptions of photos.
@@ -193,7 +199,7 @@ extension Slideshow {
 
     /// Repeats a failed start or search, because an account or the network may be available.
     package func conditionsChanged() {
-        if photo == nil, state.current != nil { start() }
+        if photo == nil, playlist.current != nil { start() }
         if isExhausted { photosMayBeAvailable() }
     }
 

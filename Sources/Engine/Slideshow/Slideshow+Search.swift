@@ -7,20 +7,31 @@ internal import Translation
 extension Slideshow {
     /// Prepares the next photo if a client is attached and the slideshow is not paused.
     func prepareIfActive() {
-        guard state.isActive, state.current != nil, candidate == nil, !isExhausted else { return }
+        guard playlist.isActive, playlist.current != nil, candidate == nil, !isExhausted else {
+            return
+        }
         prepare()
     }
 
     /// Searches again after a change of the photos or of the network.
-    func photosMayBeAvailable() {
-        let wasExhausted = isExhausted
-        isExhausted = false
-        if state.current != nil {
+    ///
+    /// - Parameter isUnknown: True if there may be no photo any more, for example with other settings.
+    func photosMayBeAvailable(isUnknown: Bool = false) {
+        let wasEmpty = isEmpty
+        expectPhotos()
+        if playlist.current != nil {
             prepareIfActive()
-        } else if !state.clients.isEmpty {
+        } else if !playlist.clients.isEmpty {
             Task { await showAny(isForClients: true) }
         }
-        if wasExhausted { onChange() }
+        if preparation == nil, wasEmpty || isUnknown { Task { await look() } }
+        if wasEmpty { onChange() }
+    }
+
+    /// Finds out if there is a next photo, without fetching its image.
+    func look() async {
+        guard candidate == nil, !isEmpty else { return }
+        try? await prepare(isLook: true).value
     }
 
     /// Prepares the next photo, and waits for it.
@@ -29,7 +40,7 @@ extension Slideshow {
     func findCandidate() async throws {
         while candidate == nil {
             let started = revision
-            do { return try await prepare().value } catch is CancellationError {
+            do { try await prepare().value } catch is CancellationError {
                 // The order changed during the search.
                 guard started != revision else { throw CancellationError() }
             }
@@ -37,27 +48,29 @@ extension Slideshow {
     }
 
     @discardableResult
-    private func prepare() -> Task<Void, any Error> {
+    private func prepare(isLook: Bool = false) -> Task<Void, any Error> {
         if let preparation { return preparation }
         let started = revision
         let task = Task {
             do {
-                var found: Candidate
+                var found: Candidate?
                 repeat {
                     changedInSearch = []
-                    found = try await search()
+                    found = try await search(isLook: isLook)
                     guard revision == started else { throw CancellationError() }
                     // The image may be that of an earlier content.
-                } while changedInSearch.contains(found.shown.id)
+                } while found.map { changedInSearch.contains($0.shown.id) } ?? false
                 preparation = nil
                 // Its image was protected when it was loaded.
                 candidate = found
                 onChange()
+                if isLook { prepareIfActive() }
             } catch {
                 guard revision == started else { throw CancellationError() }
                 preparation = nil
                 if !(error is CancellationError) {
                     isExhausted = true
+                    isEmpty = error as? EngineError == Self.noPhoto
                     onChange()
                 }
                 throw error
@@ -67,37 +80,117 @@ extension Slideshow {
         return task
     }
 
-    private func search() async throws -> Candidate {
-        var search = SlideshowSearch(timeLimit: searchTimeLimit)
+    /// Searches for the next photo: in the rest of the source, in the sources that follow, and again in the first one.
+    ///
+    /// - Parameter isLook: True to search for any photo, without its image.
+    /// - Returns: The photo; nil for any photo.
+    /// - Throws: The reason why there is none.
+    private func search(isLook: Bool) async throws -> Candidate? {
+        var search = SlideshowSearch(timeLimit: searchTimeLimit, isLook: isLook)
         let count = settings.sources.count
-        // The source that is shown is the last one, too: then it is read from its top on.
         for index in 0...count {
-            if index > 0 { try await beginNextSource() }
+            if index > 0 {
+                if settings.isShuffled, count == 1 {
+                    guard try await reader.beginRound(after: search) else { break }
+                } else {
+                    let rounds = playlist.round - (search.firstRound ?? playlist.round)
+                    try await beginNextSource(isRepeated: rounds >= count)
+                }
+            }
             try await reader.updateParts()
-            search.isLastSource = index == count || settings.sources.count == 1
-            let found =
-                try await (settings.isShuffled ? searchKnown(&search) : searchSource(&search))
-            if let found { return found }
-            if search.isLastSource { break }
+            let found = try await searchSource(&search)
+            if found != nil || search.hasFound { return found }
+            // The next search continues after the pages that were read.
+            if search.isOver || search.isLimited && count == 1 { break }
         }
-        if let current = search.current, !search.hasSkipped,
-            let shown = try await attempt(current.id, &search)
-        {
-            return Candidate(shown: shown, cursor: current.cursor)
+        if let last = search.current, !search.hasSkipped {
+            if isLook { return nil }
+            if let shown = try await attempt(last, &search) {
+                return Candidate(shown: shown, positions: search.positions)
+            }
         }
         throw failure(of: search)
+    }
+
+    /// Searches in the source that is read now.
+    private func searchSource(_ search: inout SlideshowSearch) async throws -> Candidate? {
+        while true {
+            search.additionCount = reader.additionCount
+            let found = try await searchWaiting(&search)
+            if found != nil || search.hasFound || search.isOver { return found }
+            if try await reader.readNext(&search) { continue }
+            // Another task may have read photos meanwhile.
+            guard search.additionCount != reader.additionCount else { return nil }
+        }
+    }
+
+    /// Searches in the photos that were read and not shown yet.
+    private func searchWaiting(_ search: inout SlideshowSearch) async throws -> Candidate? {
+        var positions = playlist.next
+        positions = max(positions.lowerBound, searchPosition)..<positions.upperBound
+        search.begin()
+        // The first photo whose image is not looked up any more. The next search begins there, unless it may fetch images.
+        var stop: Int64?
+        while !positions.isEmpty {
+            let (found, round) = try await store.waiting(
+                positions, of: name, limit: SlideshowSearch.lookupLimit)
+            search.firstRound = search.firstRound ?? round
+            for entry in found {
+                try Task.checkCancellation()
+                if !settings.isShuffled { search.positions.append(entry.position) }
+                if hiddenPhotos.contains(entry.id) { continue }
+                // The current photo is the last choice, because it would be shown twice in succession.
+                if entry.id == playlist.current?.id {
+                    search.current = entry
+                    continue
+                }
+                search.hasRest = true
+                guard search.attempted.insert(entry.id).inserted else { continue }
+                if search.isLook {
+                    search.hasFound = true
+                    return nil
+                }
+                let isStopped = search.isStopped
+                if let shown = try await attempt(entry, &search) {
+                    if settings.orientation.accepts(shown.photo) {
+                        searchPosition = 0
+                        return Candidate(shown: shown, positions: search.positions)
+                    }
+                    // The photo was edited since its page was read.
+                    try await skip(entry, isGone: false)
+                }
+                if search.isStopped, !isStopped {
+                    if !photos.mayFetch(entry.id.account) { stop = entry.position }
+                    search.isOver = !playlist.parts.keys.contains {
+                        photos.mayFetch($0)
+                            && search.mayFetchImage(of: $0, isLocal: photos.isLocal($0))
+                    }
+                }
+                if search.isOver || search.isTimeOver {
+                    search.isOver = true
+                    searchPosition = stop ?? 0
+                    return nil
+                }
+            }
+            guard let last = found.last else { break }
+            positions = last.position + 1..<max(last.position + 1, positions.upperBound)
+        }
+        searchPosition = stop ?? 0
+        return nil
     }
 
     /// Returns the error of a search that found no photo.
     private func failure(of search: SlideshowSearch) -> any Error {
         if let error = search.error { return error }
-        guard search.hasSkipped else { return Self.noPhoto }
+        guard search.hasSkipped else { return search.isLimited ? Self.notFoundYet : Self.noPhoto }
         return photos.isMetered
             ? Self.notCached : HTTPError.unreachable(Message("there is no network"))
     }
 
     private static let noPhoto = EngineError.notFound(
         "The source of the slideshow has no other photo.")
+    private static let notFoundYet = EngineError.notFound(
+        "The part of the source that was read has no photo to show; try again.")
     private static let notCached = EngineError.notFound(
         "The image is not cached, and the network is metered or not available.")
 
@@ -108,169 +201,33 @@ extension Slideshow {
     /// - Returns: The photo; nil if it is skipped.
     /// - Throws: `CancellationError`; ``StorageError``.
     private func attempt(
-        _ id: CombinedPhotoID, _ search: inout SlideshowSearch
-    ) async throws -> SlideshowState.Shown? {
-        let attempt = search.attempt(id, mayFetch: photos.mayFetch(id.account))
+        _ entry: Playlist.Entry, _ search: inout SlideshowSearch
+    ) async throws -> Playlist.Shown? {
+        let account = entry.id.account
+        let attempt = search.attempt(
+            entry.id, mayFetch: photos.mayFetch(account), isLocal: photos.isLocal(account))
         guard attempt != .stop else { return nil }
         var isCached = attempt == .lookUp
         while true {
-            do { return try await load(id, isCached: isCached) } catch {
+            do { return try await load(entry.id, isCached: isCached) } catch {
                 if error is CancellationError { throw error }
-                if !isCached, !search.recordFailure(error, of: id) {
+                if !isCached, !search.recordFailure(error, of: entry.id) {
                     isCached = true
                     continue
                 }
                 let isGone = Self.isGone(error)
-                if isGone || !isCached { try await commit { $0.skip(id, isGone: isGone) } }
+                if isGone || !isCached { try await skip(entry, isGone: isGone) }
                 return nil
             }
         }
     }
 
-    /// Attempts photos other than the current one.
-    ///
-    /// - Parameters:
-    ///   - found: The photos, in the order of the round.
-    ///   - attempted: The photos that were attempted before. The new ones are added.
-    ///   - search: The search.
-    /// - Returns: The first photo that can be shown, or the number of attempted photos.
-    /// - Throws: See ``attempt(_:_:)``.
-    private func attempt(
-        _ found: [CombinedPhotoID], besides attempted: inout Set<CombinedPhotoID>,
-        _ search: inout SlideshowSearch
-    ) async throws -> (SlideshowState.Shown?, skipped: Int) {
-        var skipped = 0
-        for id in found where id != state.current?.id && attempted.insert(id).inserted {
-            if let shown = try await attempt(id, &search) {
-                if settings.orientation.accepts(shown.photo) { return (shown, 0) }
-                // The photo was edited since its page was read.
-                try await commit { $0.skip(id, isGone: false) }
-            }
-            skipped += 1
+    /// Skips a photo in this round.
+    private func skip(_ entry: Playlist.Entry, isGone: Bool) async throws {
+        let positions = Playlist.waiting.contains(entry.position) ? [entry.position] : []
+        try await commit {
+            $0.skip(entry.id, isGone: isGone, key: randomKey(), passed: positions)
         }
-        return (nil, skipped)
-    }
-
-    // MARK: Order of the source
-
-    private func searchSource(_ search: inout SlideshowSearch) async throws -> Candidate? {
-        for id in try await store.candidates(limit: SlideshowSearch.lookupLimit) {
-            if let shown = try await attempt(id, &search) { return Candidate(shown: shown) }
-        }
-        // Without an account that is logged in, there is no photo.
-        guard !photos.parts(of: source).isEmpty else { return nil }
-        return try await walkSource(&search)
-    }
-
-    /// The maximum number of pages without a photo of the orientation, in sources that are read from a service.
-    private static let passedPageLimit = 20
-
-    /// Searches from the position in the source to its end, then, in the last source, from its top to its end.
-    ///
-    /// - Parameter search: The search.
-    /// - Returns: The first photo, besides the current one, that can be shown.
-    /// - Throws: See ``attempt(_:_:)``; the errors of the source.
-    private func walkSource(_ search: inout SlideshowSearch) async throws -> Candidate? {
-        let source = source
-        let isEnd = state.cursor == SlideshowState.end
-        if isEnd, !search.isLastSource { return nil }
-        var cursor = isEnd ? "" : state.cursor
-        var hasBegun = false
-        var hasRead = false
-        var passedPages = 0
-        while !search.isExhausted {
-            try Task.checkCancellation()
-            if cursor.isEmpty {
-                // After a second beginning, all photos were seen.
-                if hasBegun || hasRead && !search.isLastSource { return nil }
-                hasBegun = true
-                try await reader.recordTops()
-            }
-            let found: (photo: CombinedPhotoID?, next: String)
-            do {
-                found = try await photos.next(in: source, after: cursor, settings.orientation)
-            } catch  where Self.isLostPosition(error) && !cursor.isEmpty {
-                cursor = ""
-                hasRead = false
-                continue
-            }
-            cursor = found.next
-            hasRead = true
-            guard let id = found.photo else {
-                if cursor.isEmpty, hasBegun { return nil }
-                passedPages += 1
-                if passedPages > Self.passedPageLimit,
-                    !photos.parts(of: source).allSatisfy(\.isLocal)
-                {
-                    return nil
-                }
-                continue
-            }
-            guard !state.isHidden(id) else { continue }
-            if id == state.current?.id {
-                search.current = (id, search.isLastSource ? cursor : nil)
-            } else if let shown = try await attempt(id, &search) {
-                let isLastPhoto = cursor.isEmpty && settings.sources.count > 1
-                return Candidate(shown: shown, cursor: isLastPhoto ? SlideshowState.end : cursor)
-            }
-        }
-        return nil
-    }
-
-    static func isLostPosition(_ error: any Error) -> Bool {
-        switch error {
-        case ProviderError.staleCursor, ProviderError.invalidArgument,
-            EngineError.invalidArgument:
-            true
-        default: false
-        }
-    }
-
-    // MARK: Shuffle
-
-    private func searchKnown(_ search: inout SlideshowSearch) async throws -> Candidate? {
-        var hasBegunRound = false
-        var attempted: Set<CombinedPhotoID> = []
-        while true {
-            try Task.checkCancellation()
-            let additions = reader.additionCount
-            let found = try await store.candidates(limit: SlideshowSearch.lookupLimit)
-            var (shown, skipped) = try await attempt(found, besides: &attempted, &search)
-            // The current photo is the last choice, because it would be shown twice in succession.
-            let current = state.current?.id
-            let isAtEnd = found.allSatisfy { $0 == current }
-            if shown == nil, skipped == 0, !isAtEnd {
-                shown = try await attemptReachable(besides: &attempted, &search)
-            }
-            if let shown { return Candidate(shown: shown) }
-            // Pages of other accounts are read if the known photos cannot be shown.
-            if skipped > 0 { continue }
-            if try await reader.readPage(&search) { continue }
-            if isAtEnd {
-                if search.isLastSource, !hasBegunRound, found.isEmpty,
-                    try await reader.beginRound(after: additions)
-                {
-                    hasBegunRound = true
-                    attempted = []
-                    continue
-                }
-                // Another task has read photos meanwhile.
-                if additions != reader.additionCount { continue }
-            }
-            if let current, found.contains(current) { search.current = (current, nil) }
-            return nil
-        }
-    }
-
-    /// Attempts the photos of accounts whose images may be fetched, because many others are not available now.
-    private func attemptReachable(
-        besides attempted: inout Set<CombinedPhotoID>, _ search: inout SlideshowSearch
-    ) async throws -> SlideshowState.Shown? {
-        let accounts = reader.parts.keys.filter(photos.mayFetch)
-        guard accounts.count < reader.parts.count, !accounts.isEmpty else { return nil }
-        let found = try await store.candidates(
-            limit: SlideshowSearch.lookupLimit, of: Set(accounts))
-        return try await attempt(found, besides: &attempted, &search).0
     }
 
     // MARK: Steps
@@ -290,14 +247,13 @@ extension Slideshow {
     package func previous() async throws {
         requestedSteps += 1
         try await navigation.run {
-            guard !state.past.isEmpty else {
+            guard canGoPrevious else {
                 throw EngineError.notFound("No photo was shown before this one.")
             }
             var search = SlideshowSearch(timeLimit: searchTimeLimit)
-            guard
-                try await stepInHistory(
-                    state.past.reversed(), &search, { $0.goBack(to: $1) })
-            else { throw failure(of: search) }
+            guard try await stepInHistory(playlist.past.reversed(), &search) else {
+                throw failure(of: search)
+            }
         }
     }
 
@@ -313,7 +269,7 @@ extension Slideshow {
             guard let shown = try await load(id, isCached: photos.isMetered) else {
                 throw Self.notCached
             }
-            try await commit { $0.show(shown) }
+            try await commit { $0.show(shown, key: randomKey()) }
             stepped()
         }
     }
@@ -325,10 +281,10 @@ extension Slideshow {
         return id
     }
 
-    /// Shows the next photo: of ``SlideshowState/future``, or of the order.
+    /// Shows the next photo: of ``Playlist/future``, or of the order.
     func step() async throws {
         var search = SlideshowSearch(timeLimit: searchTimeLimit)
-        if try await stepInHistory(state.future, &search, { $0.goForward(to: $1) }) { return }
+        if try await stepInHistory(Array(playlist.future), &search) { return }
         // The candidate may be removed or hidden while it is about to be shown. Ten repetitions are unlikely.
         for _ in 0..<10 {
             try await findCandidate()
@@ -343,12 +299,11 @@ extension Slideshow {
     ///
     /// - Returns: False if there is none.
     private func stepInHistory(
-        _ ids: [CombinedPhotoID], _ search: inout SlideshowSearch,
-        _ transition: (inout SlideshowState, SlideshowState.Shown) -> Bool
+        _ entries: [Playlist.Entry], _ search: inout SlideshowSearch
     ) async throws -> Bool {
-        for id in ids {
-            guard let shown = try await attempt(id, &search) else { continue }
-            if try await commit({ transition(&$0, shown) }) {
+        for entry in entries {
+            guard let shown = try await attempt(entry, &search) else { continue }
+            if try await commit({ $0.move(to: entry, shown, key: randomKey()) }) {
                 stepped()
                 return true
             }
@@ -357,13 +312,12 @@ extension Slideshow {
     }
 
     /// Shows the next photo of the order, if it is ready.
-    func takeCandidate(_ state: inout SlideshowState) -> Bool {
+    func takeCandidate(_ playlist: inout Playlist) -> Bool {
         defer { candidate = nil }
-        guard let candidate, !state.isHidden(candidate.shown.id),
+        guard let candidate, !hiddenPhotos.contains(candidate.shown.id),
             photos.isLoggedIn(candidate.shown.id.account)
         else { return false }
-        state.advance(to: candidate.shown)
-        if let cursor = candidate.cursor { state.cursor = cursor }
+        playlist.advance(to: candidate.shown, key: randomKey(), passed: candidate.positions)
         return true
     }
 

@@ -1,18 +1,18 @@
 package import Accounts
 package import Logging
 package import ProviderKit
+internal import Storage
 internal import Translation
 
 /// A photo that is shown now, shared by all clients, and the order in which photos follow.
 ///
-/// ``SlideshowState``, ``SlideshowSearch`` and ``SlideshowTables`` decide; this class has the timer, fetches images and
-/// stores transitions.
+/// ``Playlist`` and ``SlideshowSearch`` decide; this class has the timer, fetches images and stores transitions.
 package final class Slideshow {
     /// The next photo, whose image has been fetched.
     struct Candidate {
-        let shown: SlideshowState.Shown
-        /// The position after the photo, if it comes from the order of the source.
-        var cursor: String?
+        let shown: Playlist.Shown
+        /// The positions of the photo and of those that were passed over in the search for it.
+        var positions: [Int64] = []
     }
 
     /// Called after a change of the state, which is stored.
@@ -20,18 +20,22 @@ package final class Slideshow {
     /// Called when the timer is needed, so that resumes of the machine are reported with ``resumed()``.
     package var onAttach: () -> Void = {}
 
-    private(set) var state: SlideshowState
-    package let store: SlideshowStore
+    /// The name; empty for the default slideshow.
+    package let name: String
+    private(set) var playlist: Playlist
+    /// The playlist that was stored last.
+    private var stored: Playlist
+    package let hiddenPhotos: HiddenPhotos
+    let store: SlideshowStore
     let photos: any SlideshowPhotos
     let logger: Logger
     private(set) var timer: SlideshowTimer?
-    /// Runs transitions of the state, which take as long as storing them.
+    /// Runs transitions of the playlist, which take as long as storing them.
     private let changes = ChangeQueue()
     /// Runs steps from photo to photo, which may fetch an image.
     let navigation = ChangeQueue()
     /// Reads the photos of the source.
-    package private(set) lazy var reader = SlideshowReader(self, storedParts)
-    private let storedParts: [AccountID: SlideshowTables.PartState]
+    package private(set) lazy var reader = SlideshowReader(self)
     /// The next photo; nil while it is not ready.
     var candidate: Candidate?
     /// The search for the next photo.
@@ -39,12 +43,16 @@ package final class Slideshow {
     /// A number that increases when the source, the order or the image size changes. Results of searches with another
     /// number are not used.
     private(set) var revision = 0
-    /// True if the last search found no photo and nothing has changed since.
+    /// True if the last search failed and nothing has changed since, so that no search begins without a call.
     var isExhausted = false
+    /// True if the last search found that there is no photo.
+    var isEmpty = false
+    /// The first position of the next search, because the one before reached its limit.
+    var searchPosition: Int64 = 0
     /// The parts when the source was last checked.
     var lastParts: [SlideshowPart] = []
     /// True if the image of the current photo was deleted while the daemon was not running.
-    private var isImageMissing = false
+    private var isImageMissing: Bool
     /// The images that were loaded last: of at most a step and a search that run at the same time.
     private var loaded: [String] = []
     /// The number of steps that clients have requested.
@@ -58,60 +66,69 @@ package final class Slideshow {
     /// The chosen sources that do not exist, for example because an album was renamed.
     private var missingSources: Set<SlideshowSource> = []
     private var isCheckingSource = false
+    private var isDeleted = false
     /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
-    var searchTimeLimit = Duration.seconds(10)
-    /// Returns the generator of the random order of one page or round.
-    let makeRandom: () -> any RandomNumberGenerator & Sendable
+    var searchTimeLimit = Duration.seconds(20)
+    /// Returns the generator of the random order of one page or step.
+    let makeRandom: () -> any RandomNumberGenerator
 
     /// - Parameters:
-    ///   - store: The store.
-    ///   - contents: The contents of the store.
-    ///   - photos: The photos of the accounts.
     ///   - name: The name; empty for the default slideshow.
+    ///   - store: The store.
+    ///   - contents: The contents of the store. A slideshow that is not in it is new.
+    ///   - hidden: The hidden photos.
+    ///   - photos: The photos of the accounts.
     ///   - clock: The clock of the timer.
     ///   - logger: Receives failures of automatic steps.
-    ///   - makeRandom: Returns the generator of the random order of one page or round.
+    ///   - makeRandom: Returns the generator of the random order of one page or step.
     package init(
-        _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
-        _ photos: any SlideshowPhotos, name: String = "", clock: any Clock<Duration>,
+        _ name: String, _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
+        _ hidden: HiddenPhotos, _ photos: any SlideshowPhotos, clock: any Clock<Duration>,
         logger: Logger,
-        makeRandom: @escaping () -> any RandomNumberGenerator & Sendable = {
-            SystemRandomNumberGenerator()
-        }
+        makeRandom: @escaping () -> any RandomNumberGenerator = { SystemRandomNumberGenerator() }
     ) {
         self.name = name
         self.store = store
+        hiddenPhotos = hidden
         self.photos = photos
         self.logger = logger
         self.makeRandom = makeRandom
-        state = contents.state
-        storedParts = contents.parts
+        playlist =
+            contents.playlists[name]
+            ?? Playlist(unread: SlideshowSettings(), hideNumber: hidden.lastNumber)
+        stored = playlist
+        isImageMissing = contents.missingImages.contains(name)
         timer = SlideshowTimer(clock) { [weak self] in self?.timerFired() }
-        isImageMissing = contents.isImageMissing
     }
 
     // MARK: State
 
-    package var settings: SlideshowSettings { state.settings }
+    package var settings: SlideshowSettings { playlist.settings }
     /// The current photo; nil if there is none, or while its image is fetched after a restart.
     package var photo: (id: CombinedPhotoID, photo: Photo)? {
-        isImageMissing ? nil : state.current.map { ($0.id, $0.photo) }
+        isImageMissing ? nil : playlist.current.map { ($0.id, $0.photo) }
     }
-    /// The name; empty for the default slideshow.
-    package let name: String
     /// The path of the image of the current photo; empty if there is none.
-    package var image: String { isImageMissing ? "" : state.current?.image ?? "" }
-    package var hidden: [CombinedPhotoID] { state.hidden }
-    package var canGoPrevious: Bool { !state.past.isEmpty }
+    package var image: String { isImageMissing ? "" : playlist.current?.image ?? "" }
+    package var canGoPrevious: Bool { !playlist.past.isEmpty }
     package var canGoNext: Bool {
-        !state.future.isEmpty || candidate != nil
-            || (!isExhausted && settings.sources.contains { !photos.parts(of: $0).isEmpty })
+        !playlist.future.isEmpty || candidate != nil
+            || (!isEmpty && settings.sources.contains { !photos.parts(of: $0).isEmpty })
     }
+
+    /// The images that must not be evicted: of the current photo, the next one, and those that are about to become one of
+    /// them.
+    package var neededImages: Set<String> {
+        Set(loaded + [playlist.current?.image, candidate?.shown.image].compactMap(\.self))
+    }
+
+    /// The current photo, whose ID is kept.
+    package var currentID: CombinedPhotoID? { playlist.current?.id }
 
     /// The source that is shown. Sources that do not exist are passed over; if none is left, it is the default source of
     /// the account of the first one.
     var source: SlideshowSource {
-        if let index = sourceIndex(from: state.sourceIndex) { return settings.sources[index] }
+        if let index = sourceIndex(from: playlist.sourceIndex) { return settings.sources[index] }
         return SlideshowSource(account: settings.sources[0].account, source: SourceID(""))
     }
 
@@ -123,12 +140,20 @@ package final class Slideshow {
     }
 
     /// Continues at the top of the source that follows the one that is shown.
-    func beginNextSource() async throws {
+    ///
+    /// - Parameter isRepeated: True if the photos that follow were read before, without shuffle.
+    /// - Throws: ``StorageError``.
+    func beginNextSource(isRepeated: Bool) async throws {
         // No page of the source is being read then.
         try await reader.queue.run {
-            try await commit { state in
-                let index = sourceIndex(from: state.sourceIndex) ?? state.sourceIndex
-                state.begin(sourceIndex(from: index + 1) ?? 0)
+            try await commit { playlist in
+                let index = sourceIndex(from: playlist.sourceIndex) ?? playlist.sourceIndex
+                let next = sourceIndex(from: index + 1) ?? 0
+                if playlist.settings.isShuffled {
+                    playlist.begin(next)
+                } else {
+                    playlist.walk(next, isRepeated: isRepeated)
+                }
                 reader.reset()
             }
             lastParts = photos.parts(of: source)
@@ -136,65 +161,90 @@ package final class Slideshow {
         }
     }
 
-    /// Stores a transition with its changes of known photos, applies it, and performs its effects.
+    /// Returns the random part of a position in the next round.
+    func randomKey() -> Int64 {
+        var random = makeRandom()
+        return Playlist.randomKey(using: &random)
+    }
+
+    // MARK: Transitions
+
+    /// Stores a transition of the playlist, applies it, and performs its effects.
     ///
-    /// - Parameter transition: Changes the state, and returns a result. It runs after all earlier transitions.
+    /// - Parameters:
+    ///   - isForced: True to apply the transition even if the playlist cannot be stored; it is stored with the next one. A
+    ///     change of the settings is applied, too, as soon as the settings are stored.
+    ///   - transition: Changes the playlist, and returns a result. It runs after all earlier transitions.
     /// - Returns: The result.
-    /// - Throws: The error of `transition` or of the store. The state is unchanged then.
+    /// - Throws: The error of `transition` or of the store. The playlist is unchanged then.
     @discardableResult
     func commit<Value>(
-        _ transition: (inout SlideshowState) throws -> Value
+        isForced: Bool = false, _ transition: (inout Playlist) throws -> Value
     ) async throws -> Value {
+        try await commitCounting(isForced: isForced, transition).value
+    }
+
+    /// Performs ``commit(isForced:_:)``. Also returns the number of photos that got a position.
+    func commitCounting<Value>(
+        isForced: Bool = false, _ transition: (inout Playlist) throws -> Value
+    ) async throws -> (value: Value, added: Int) {
         try await changes.run {
-            let before = state
+            guard !isDeleted else { throw EngineError.notFound("The slideshow was removed.") }
+            let before = playlist
             var new = before
             let value = try transition(&new)
-            let known = new.takeChanges()
-            guard new != before || !known.isEmpty else { return value }
-            if new.durable != before.durable || !known.isEmpty {
-                try await store.save(new, replacing: before, known)
+            guard new != before else { return (value, 0) }
+            var added = 0
+            if new.settings != before.settings { try await store.save(new.settings, of: name) }
+            if new.durable != stored {
+                do {
+                    do {
+                        added = try await store.save(new, replacing: stored, of: name)
+                    } catch StorageError.damaged {
+                        // The cache was replaced by an empty one.
+                        new.begin(new.sourceIndex)
+                        added = try await store.save(new, replacing: Playlist(), of: name)
+                    }
+                    new.changes = []
+                    stored = new.durable
+                } catch  where isForced || new.settings != before.settings {
+                    logger.notice(
+                        "The playlist cannot be stored", metadata: ["reason": "\(error)"])
+                }
             }
-            state = new
+            playlist = new
             if let id = new.current?.id, id != before.current?.id, id == candidate?.shown.id {
                 candidate = nil
             }
             if new.current != before.current { isImageMissing = false }
-            stateChanged(since: before)
-            return value
+            changed(since: before)
+            return (value, added)
         }
     }
 
-    private func stateChanged(since before: SlideshowState) {
-        timer?.update(state.timerInterval)
-        if state.clients.isEmpty != before.clients.isEmpty
-            || state.settings.sources != before.settings.sources
+    private func changed(since before: Playlist) {
+        timer?.update(playlist.timerInterval)
+        if playlist.clients.isEmpty != before.clients.isEmpty
+            || settings.sources != before.settings.sources
         {
             updateWatch()
         }
         onChange()
-        if state.current?.image != before.current?.image { watchImage() }
-        keepIDs(unlike: before)
+        if playlist.current?.image != before.current?.image { watchImage() }
+        if playlist.current?.id != before.current?.id { photos.keepIDs() }
         prepareIfActive()
-    }
-
-    /// Keeps the IDs of the current photo and of the hidden ones.
-    func keepIDs(unlike before: SlideshowState = SlideshowState()) {
-        if state.hidden != before.hidden { photos.mark(Set(state.hidden), .hidden) }
-        if state.current?.id != before.current?.id {
-            photos.mark(Set([state.current?.id].compactMap(\.self)), .current)
-        }
     }
 
     /// Watches the image of the current photo, and fetches it again when another program deletes or replaces the file.
     private func watchImage() {
-        photos.watchImage(state.current?.image ?? "") { [weak self] in
-            guard let self, let current = state.current else { return }
+        photos.watchImage(playlist.current?.image ?? "") { [weak self] in
+            guard let self, let current = playlist.current else { return }
             update([current.id: current.photo], force: true)
         }
     }
 
     func updateWatch() {
-        photos.watch(state.clients.isEmpty ? [] : settings.sources.flatMap(photos.parts))
+        photos.watch(playlist.clients.isEmpty ? [] : settings.sources.flatMap(photos.parts))
     }
 
     /// Checks if the chosen sources exist, once for all events that arrive together.
@@ -224,14 +274,21 @@ package final class Slideshow {
         preparation?.cancel()
         preparation = nil
         candidate = nil
+        expectPhotos()
+    }
+
+    /// Expects that the next search finds a photo.
+    func expectPhotos() {
         isExhausted = false
+        isEmpty = false
+        searchPosition = 0
     }
 
     // MARK: Clients
 
     /// Attaches a client. Shows the first photo if there is no current one. A second call has no effect.
     package func attach(_ client: String) async throws {
-        guard !state.clients.contains(client) else { return }
+        guard !playlist.clients.contains(client) else { return }
         try await commit { _ = $0.clients.insert(client) }
         onAttach()
         reader.readTops()
@@ -251,7 +308,7 @@ package final class Slideshow {
     /// - Throws: The errors of ``SlideshowPhotos``.
     func load(
         _ id: CombinedPhotoID, isCached: Bool? = nil
-    ) async throws -> SlideshowState.Shown? {
+    ) async throws -> Playlist.Shown? {
         let isCached = isCached ?? !photos.mayFetch(id.account)
         let size = settings.imageSize
         // The image may be deleted before it is protected. Three deletions in succession are unlikely.
@@ -259,15 +316,15 @@ package final class Slideshow {
             guard let photo = try await photos.photo(id, isCached: isCached),
                 let image = try await photos.image(id, size, isCached: isCached)
             else { return nil }
-            if await pin(image) { return SlideshowState.Shown(id: id, photo: photo, image: image) }
+            if await pin(image) { return Playlist.Shown(id: id, photo: photo, image: image) }
         }
         throw ProviderError.failed(
             Message(verbatim: "The image was deleted while it was fetched; try again."))
     }
 
     /// Returns the current photo with its image in a size, which is protected; nil if that cannot be fetched.
-    func loadCurrentImage(_ size: ImageSize) async -> SlideshowState.Shown? {
-        guard var shown = state.current,
+    func loadCurrentImage(_ size: ImageSize) async -> Playlist.Shown? {
+        guard var shown = playlist.current,
             let image = try? await photos.image(
                 shown.id, size, isCached: !photos.mayFetch(shown.id.account))
         else { return nil }
@@ -276,15 +333,14 @@ package final class Slideshow {
         return shown
     }
 
-    /// Protects the images of the current photo, the next one, and those that are about to become one of them.
+    /// Protects ``neededImages``.
     ///
     /// - Parameter image: Another image; nil for none.
     /// - Returns: False if `image` does not exist.
     @discardableResult
     func pin(_ image: String? = nil) async -> Bool {
         if let image { loaded = loaded.suffix(1) + [image] }
-        let needed = loaded + [state.current?.image, candidate?.shown.image].compactMap(\.self)
-        let missing = await photos.pin(Set(needed))
+        let missing = await photos.pin()
         if let next = candidate?.shown.image, missing.contains(next) { candidate = nil }
         return image.map { !missing.contains($0) } ?? true
     }
@@ -303,7 +359,7 @@ package final class Slideshow {
         Task {
             await navigation.run {
                 // A step of a client replaces this one.
-                if requested == requestedSteps, state.timerInterval != nil {
+                if requested == requestedSteps, playlist.timerInterval != nil {
                     await logging { try await step() }
                 }
                 timer?.restart()
@@ -315,7 +371,7 @@ package final class Slideshow {
     package func resumed() { timer?.resumed() }
 
     /// Performs a change that no client waits for.
-    package func logging(_ body: () async throws -> Void) async {
+    func logging(_ body: () async throws -> Void) async {
         do { try await body() } catch {
             logger.info("The next photo cannot be shown", metadata: ["reason": "\(error)"])
         }
@@ -327,37 +383,45 @@ package final class Slideshow {
     ///
     /// - Parameters:
     ///   - isRemoved: Returns true for the photos.
-    ///   - transition: Removes the photos from the state.
+    ///   - isForced: False if the call must fail if the playlist cannot be stored.
+    ///   - transition: Removes the photos from the playlist.
+    /// - Returns: False if no other photo was ready to replace the current one; see ``showAny(isForClients:)``.
     /// - Throws: ``StorageError``.
     func remove(
-        where isRemoved: (CombinedPhotoID) -> Bool, _ transition: (inout SlideshowState) -> Void
-    ) async throws {
+        where isRemoved: (CombinedPhotoID) -> Bool, isForced: Bool = true,
+        _ transition: (inout Playlist) -> Void
+    ) async throws -> Bool {
         // The photo is loaded before the transition, so that there is one change for clients.
-        var forward: SlideshowState.Shown?
-        if let current = state.current, isRemoved(current.id) {
-            for id in state.future where forward == nil && !isRemoved(id) {
-                forward = try? await load(id, isCached: true)
+        var forward: (entry: Playlist.Entry, shown: Playlist.Shown)?
+        if let current = playlist.current, isRemoved(current.id) {
+            for entry in playlist.future where forward == nil && !isRemoved(entry.id) {
+                if let shown = try? await load(entry.id, isCached: true) {
+                    forward = (entry, shown)
+                }
             }
         }
-        let isMissing = try await commit { state in
-            let hadCurrent = state.current != nil
-            transition(&state)
+        let isReplaced = try await commit(isForced: isForced) { playlist in
+            let hadCurrent = playlist.current != nil
+            transition(&playlist)
             if let id = candidate?.shown.id, isRemoved(id) { candidate = nil }
-            guard hadCurrent, state.current == nil else { return false }
+            guard hadCurrent, playlist.current == nil else { return true }
             // The photos of `future` precede those of the order.
-            if state.future.isEmpty { return !takeCandidate(&state) }
-            return !(forward.map { state.goForward(to: $0) } ?? false)
+            if playlist.future.isEmpty { return takeCandidate(&playlist) }
+            return forward.map { playlist.move(to: $0.entry, $0.shown, key: randomKey()) } ?? false
         }
-        if isMissing { await showAny() } else { prepareIfActive() }
+        if isReplaced { prepareIfActive() }
+        return isReplaced
     }
 
     /// Shows a photo if there is no current one.
     ///
     /// - Parameter isForClients: True if no photo is needed without an attached client.
     func showAny(isForClients: Bool = false) async {
-        guard state.current == nil else { return }
+        guard playlist.current == nil else { return }
         await navigation.run {
-            guard state.current == nil, !isForClients || !state.clients.isEmpty else { return }
+            guard playlist.current == nil, !isForClients || !playlist.clients.isEmpty else {
+                return
+            }
             await logging { try await step() }
         }
     }
@@ -373,7 +437,7 @@ package final class Slideshow {
             candidate = nil
             prepareIfActive()
         }
-        guard let current = state.current, let photo = changed[current.id],
+        guard let current = playlist.current, let photo = changed[current.id],
             force || photo != current.photo
         else { return }
         updates[current.id] = photo
@@ -388,13 +452,13 @@ package final class Slideshow {
 
     /// Changes the description of the current photo and its image in one step.
     private func updateCurrent(_ id: CombinedPhotoID, _ photo: Photo) async {
-        guard state.current?.id == id else { return }
+        guard playlist.current?.id == id else { return }
         let size = settings.imageSize
         let shown = await loadCurrentImage(size)
-        guard state.current?.id == id else { return }
-        try? await commit { state in
-            state.update(photo, of: id)
-            if size == state.settings.imageSize { state.replaceImage(shown) }
+        guard playlist.current?.id == id else { return }
+        try? await commit(isForced: true) { playlist in
+            playlist.update(photo, of: id)
+            if size == playlist.settings.imageSize { playlist.replaceImage(shown) }
         }
         // The file has the same path after it was written again, and is a new one.
         if shown != nil { watchImage() }
@@ -405,21 +469,20 @@ package final class Slideshow {
     /// Checks the current photo after the accounts have started.
     package func start() {
         accountsChanged()
-        keepIDs()
-        guard let current = state.current else { return }
+        guard let current = playlist.current else { return }
         watchImage()
         Task { await restore(current) }
     }
 
-    private func restore(_ current: SlideshowState.Shown) async {
+    private func restore(_ current: Playlist.Shown) async {
         await navigation.run {
-            guard state.current?.id == current.id else { return }
+            guard playlist.current?.id == current.id else { return }
             do {
                 if isImageMissing {
                     guard let shown = try await load(current.id) else { return }
-                    try await commit { state in
-                        state.update(shown.photo, of: shown.id)
-                        state.replaceImage(shown)
+                    try await commit(isForced: true) { playlist in
+                        playlist.update(shown.photo, of: shown.id)
+                        playlist.replaceImage(shown)
                     }
                     if isImageMissing {
                         isImageMissing = false
@@ -436,6 +499,18 @@ package final class Slideshow {
             } catch {
                 await logging { throw error }
             }
+        }
+    }
+
+    /// Stops the slideshow and deletes its data.
+    ///
+    /// - Throws: ``StorageError``. The slideshow continues then.
+    package func delete() async throws {
+        try await changes.run {
+            try await store.delete(name)
+            stop()
+            isDeleted = true
+            (playlist, loaded) = (Playlist(), [])
         }
     }
 

@@ -59,22 +59,27 @@ package protocol SlideshowPhotos: AnyObject {
     /// Calls `onLoss` when a file is deleted or replaced, instead of the file of the previous call; empty for none.
     func watchImage(_ path: String, onLoss: @escaping () -> Void)
 
-    /// Keeps the IDs of photos whose provider computes them, and no longer those of the previous call for the same reason.
-    func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark)
+    /// Keeps the IDs of the current photos and of the hidden ones, and no longer those of the previous call; see
+    /// ``Slideshow/currentID`` and ``HiddenPhotos/ids``.
+    func keepIDs()
 
     /// Returns true unless the account is known not to have the source.
     func exists(_ source: SlideshowSource) async -> Bool
 
-    /// Protects images from being evicted, instead of those of the previous call. Calls have effect in their order.
+    /// Protects images from being evicted, and no longer those of the previous call; see ``Slideshow/neededImages``. Calls
+    /// have effect in their order.
     ///
     /// - Returns: The images that do not exist.
-    func pin(_ images: Set<String>) async -> Set<String>
+    func pin() async -> Set<String>
 
     /// Returns true if an account is known and logged in.
     func isLoggedIn(_ account: AccountID) -> Bool
 
     /// True if the network is metered, so that only cached images are shown.
     var isMetered: Bool { get }
+
+    /// Returns true if the photos of an account are on this computer.
+    func isLocal(_ account: AccountID) -> Bool
 
     /// Returns true if images of an account may be fetched: the network is available and not metered.
     func mayFetch(_ account: AccountID) -> Bool

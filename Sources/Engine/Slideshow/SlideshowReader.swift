@@ -3,7 +3,9 @@ internal import Logging
 package import ProviderKit
 internal import Storage
 
-/// The reading of the source of a slideshow, which determines the known photos and the new ones.
+/// The reading of the source of a slideshow. There are two ways to fill its playlist: with shuffle, all photos of the parts
+/// of the source get random positions; without, the source is read in its order, one photo ahead, so that photos that leave
+/// it are not shown.
 package final class SlideshowReader {
     /// The number of photos of a page.
     private static let pageCount = 100
@@ -15,38 +17,24 @@ package final class SlideshowReader {
     private unowned let slideshow: Slideshow
     /// Runs the reading of pages.
     let queue = ChangeQueue()
-    /// The position in each part of the source.
-    private(set) var parts: [AccountID: SlideshowTables.PartState]
     /// The numbers of new photos of parts that were not read yet.
     private var arrivals: [AccountID: Int] = [:]
     private(set) var background: Task<Void, Never>?
     /// The number of times that photos were added to the known ones.
     private(set) var additionCount = 0
-    /// The number of rounds that began since the start, besides the first one.
-    private(set) var roundCount = 0
 
-    private var store: SlideshowStore { slideshow.store }
     private var photos: any SlideshowPhotos { slideshow.photos }
-    private var revision: Int { slideshow.revision }
+    private var parts: [AccountID: Playlist.Part] { slideshow.playlist.parts }
     private var settings: SlideshowSettings { slideshow.settings }
     private var source: SlideshowSource { slideshow.source }
 
-    init(_ slideshow: Slideshow, _ parts: [AccountID: SlideshowTables.PartState]) {
-        self.slideshow = slideshow
-        self.parts = parts
-    }
+    init(_ slideshow: Slideshow) { self.slideshow = slideshow }
 
-    /// Begins at the top of all parts, because the source or the order changed.
-    func reset() {
-        parts = [:]
-        arrivals = [:]
-    }
+    /// Forgets new photos, because the source or the order changed.
+    func reset() { arrivals = [:] }
 
-    /// Removes an account, whose photos are read again when it logs in later.
-    func forget(_ account: AccountID) {
-        parts[account] = nil
-        arrivals[account] = nil
-    }
+    /// Forgets new photos of an account.
+    func forget(_ account: AccountID) { arrivals[account] = nil }
 
     func stop() { background?.cancel() }
 
@@ -58,74 +46,131 @@ package final class SlideshowReader {
         }
     }
 
-    /// Returns the parts of the source that were read, after removing those that are no longer in it.
-    func updateParts() async throws {
-        try await queue.run {
-            let started = revision
-            let wanted = photos.parts(of: source)
-            for (account, part) in parts
-            where !wanted.contains(where: { $0.account == account && $0.source == part.source }) {
-                try await store.change { (tables) throws(StorageError) in
-                    try tables.apply(.forget(account), isShuffled: true)
-                }
-                guard revision == started else { return }
-                parts[account] = nil
-            }
-            for part in wanted where parts[part.account] == nil {
-                try await write(SlideshowTables.PartState(source: part.source), of: part, started)
-            }
-        }
+    /// The source and the order of its photos. What was read with others is not stored.
+    private struct Order: Equatable {
+        let source: SlideshowSource
+        let settings: String
     }
 
-    /// A transaction that adds photos, and returns the number of those that were not known.
-    private typealias Addition = @Sendable (SlideshowTables) throws(StorageError) -> Int
+    private var order: Order { Order(source: source, settings: settings.order) }
 
-    /// Adds photos and stores the position in a part, unless the source or the order changed since `started`.
-    ///
-    /// - Returns: The number of added photos; nil if nothing was stored.
-    @discardableResult
-    private func write(
-        _ new: SlideshowTables.PartState, of part: SlideshowPart, _ started: Int,
-        _ addition: @escaping Addition = { _ throws(StorageError) in 0 }
-    ) async throws -> Int? {
-        guard revision == started, photos.isLoggedIn(part.account) else { return nil }
-        let account = part.account
-        let added = try await store.change { (tables) throws(StorageError) in
-            let added = try addition(tables)
-            try tables.write(new, of: account)
-            return added
+    /// Adapts the parts of the playlist to those of the source.
+    func updateParts() async throws {
+        try await queue.run {
+            let wanted = photos.parts(of: source)
+            let left = parts.filter { account, part in
+                !wanted.contains { $0.account == account && $0.source == part.source }
+            }
+            let new = wanted.filter { parts[$0.account]?.source != $0.source }
+            guard !left.isEmpty || !new.isEmpty else { return }
+            let started = order
+            try await slideshow.commit { playlist in
+                guard order == started else { return }
+                left.keys.forEach { playlist.leave($0) }
+                for part in new where photos.isLoggedIn(part.account) {
+                    playlist.read(part.account, Playlist.Part(source: part.source))
+                }
+            }
+            additionCount += 1
         }
-        guard revision == started, photos.isLoggedIn(account) else { return nil }
-        parts[account] = new
-        additionCount += 1
-        return added
     }
 
     /// Reads a part, and stores its position. It is called on ``queue``.
     ///
     /// - Parameters:
     ///   - part: The part.
-    ///   - body: Reads the part and changes its position. Returns the photos to add; nil to store nothing.
+    ///   - body: Reads the part and changes its position. Returns the changes; nil to store nothing.
     /// - Returns: The number of added photos; nil if nothing was stored, or if the source no longer contains the part.
     /// - Throws: The errors of `body` and of the store.
     @discardableResult
     private func read(
         _ part: SlideshowPart,
-        _ body: (inout SlideshowTables.PartState) async throws -> Addition?
+        _ body: (inout Playlist.Part) async throws -> [Playlist.Change]?
     ) async throws -> Int? {
-        let started = revision
-        guard var position = parts[part.account], position.source == part.source,
-            let addition = try await body(&position), parts[part.account] != nil
-        else { return nil }
-        return try await write(position, of: part, started, addition)
+        let started = order
+        guard let before = parts[part.account], before.source == part.source else { return nil }
+        var position = before
+        guard let changes = try await body(&position) else { return nil }
+        let result = try await slideshow.commitCounting { playlist in
+            guard order == started, photos.isLoggedIn(part.account),
+                playlist.parts[part.account] == before
+            else { return false }
+            playlist.changes += changes
+            playlist.read(part.account, position)
+            return true
+        }
+        guard result.value else { return nil }
+        additionCount += 1
+        return result.added
     }
 
     /// Reads a part after all earlier reads; see ``read(_:_:)``.
     private func readInTurn(
         _ part: SlideshowPart,
-        _ body: (inout SlideshowTables.PartState) async throws -> Addition?
+        _ body: (inout Playlist.Part) async throws -> [Playlist.Change]?
     ) async throws -> Int? {
         try await queue.run { try await read(part, body) }
+    }
+
+    /// Reads photos that were not read yet.
+    ///
+    /// - Returns: False at the end of the source.
+    func readNext(_ search: inout SlideshowSearch) async throws -> Bool {
+        settings.isShuffled ? try await readPage(&search) : try await readPhoto(&search)
+    }
+
+    // MARK: Order of the source
+
+    /// Reads the photo that follows in the order of the source.
+    private func readPhoto(_ search: inout SlideshowSearch) async throws -> Bool {
+        let source = source
+        // Without an account that is logged in, there is no photo.
+        guard let cursor = slideshow.playlist.cursor, !photos.parts(of: source).isEmpty else {
+            return false
+        }
+        if cursor.isEmpty { try await recordTops() }
+        return try await queue.run {
+            let started = order
+            guard slideshow.playlist.cursor == cursor else { return true }
+            var found: (photo: CombinedPhotoID?, next: String?)
+            do {
+                found = try await photos.next(in: source, after: cursor, settings.orientation)
+                if found.next?.isEmpty == true { found.next = nil }
+            } catch  where Self.isLostPosition(error) && !cursor.isEmpty {
+                found = (nil, "")
+            }
+            try await slideshow.commit { playlist in
+                guard order == started, playlist.cursor == cursor else { return }
+                playlist.cursor = found.next
+                if let id = found.photo { playlist.changes.append(.appended(id)) }
+            }
+            return found.photo != nil || photos.parts(of: source).allSatisfy(\.isLocal)
+                || search.mayReadPage()
+        }
+    }
+
+    private static func isLostPosition(_ error: any Error) -> Bool {
+        switch error {
+        case ProviderError.staleCursor, ProviderError.invalidArgument,
+            EngineError.invalidArgument:
+            true
+        default: false
+        }
+    }
+
+    /// Records the newest photo of each part, because a walk begins at the top.
+    private func recordTops() async throws {
+        try await queue.run {
+            for part in photos.parts(of: source) {
+                try await read(part) { position in
+                    // A part that cannot be read now has no photos in this walk.
+                    let top = try? await photos.page(of: part, after: "", count: 1).photos.first?.id
+                    guard top != position.top else { return nil }
+                    position.top = top
+                    return []
+                }
+            }
+        }
     }
 
     // MARK: Shuffle
@@ -133,7 +178,7 @@ package final class SlideshowReader {
     /// Reads pages that were not read yet: of a local part if there is one, else one page of a remote part.
     ///
     /// - Returns: True if a page was read.
-    func readPage(_ search: inout SlideshowSearch) async throws -> Bool {
+    private func readPage(_ search: inout SlideshowSearch) async throws -> Bool {
         for part in unreadParts {
             guard
                 part.isLocal
@@ -173,47 +218,33 @@ package final class SlideshowReader {
                     found += page.photos
                     position.cursor = page.next
                     position.hasEnded = page.next.isEmpty
-                } catch  where Slideshow.isLostPosition(error) && !position.cursor.isEmpty {
+                } catch  where Self.isLostPosition(error) && !position.cursor.isEmpty {
                     position.beginPass()
                 }
             }
-            let (account, pass, hasEnded) = (part.account, position.pass, position.hasEnded)
             // Of a local part, all photos were known after the first pass.
             let addition = addition(
-                of: found, to: account, pass: pass, areNew: part.isLocal && pass > 1)
-            return { (tables) throws(StorageError) in
-                let added = try addition(tables)
-                if hasEnded { try tables.removeMissing(of: account, pass: pass) }
-                return added
-            }
+                of: found, to: part.account, pass: position.pass,
+                areNew: part.isLocal && position.pass > 1)
+            return position.hasEnded
+                ? [addition, .missed(part.account, pass: position.pass)] : [addition]
         }
         return added != nil
     }
 
-    /// Begins a new round with the known photos. The parts are read again, so that photos that left them are removed.
+    /// Begins a new round with the known photos, unless photos of this round remain.
     ///
-    /// - Parameter additions: ``additionCount`` when all known photos were shown.
-    /// - Returns: False if there are no known photos, or some were added since.
+    /// - Parameter search: The search that has shown or skipped all photos.
+    /// - Returns: False if no round began.
     /// - Throws: `StorageError`.
-    func beginRound(after additions: Int) async throws -> Bool {
-        try await queue.run {
-            guard additions == additionCount else { return false }
-            let started = revision
-            let random = slideshow.makeRandom()
-            var restarted = parts
-            for (account, part) in parts where part.hasEnded { restarted[account]?.beginPass() }
-            let count = try await store.change { [restarted] (tables) throws(StorageError) in
-                var random = random
-                let count = try tables.beginRound(using: &random)
-                if count > 0 {
-                    for (account, part) in restarted { try tables.write(part, of: account) }
-                }
-                return count
+    func beginRound(after search: SlideshowSearch) async throws -> Bool {
+        guard search.current == nil, !search.hasRest else { return false }
+        return try await queue.run {
+            try await slideshow.commit { playlist in
+                guard search.additionCount == additionCount else { return false }
+                playlist.beginRound()
+                return true
             }
-            guard revision == started, count > 0 else { return false }
-            parts = restarted
-            roundCount += 1
-            return true
         }
     }
 
@@ -242,59 +273,48 @@ package final class SlideshowReader {
     }
 
     private func readRemotePage() async throws {
-        guard settings.isShuffled, slideshow.state.isActive,
-            let part = unreadParts.first(where: photos.mayReadAhead),
-            try await store.candidates(limit: Self.readAheadCount).count < Self.readAheadCount
+        guard settings.isShuffled, slideshow.playlist.isActive,
+            let part = unreadParts.first(where: photos.mayReadAhead)
         else { return }
-        _ = try await readPages(of: part)
+        let ahead = try await slideshow.store.waiting(
+            slideshow.playlist.next, of: slideshow.name, limit: Self.readAheadCount)
+        if ahead.entries.count < Self.readAheadCount { _ = try await readPages(of: part) }
     }
 
-    /// Returns the transaction that adds photos of an account to the known ones, in random order.
+    /// Returns the change that adds photos of an account to the known ones, at random positions.
     ///
     /// - Parameters:
-    ///   - found: The photos.
+    ///   - found: The photos. Those of another orientation are not added.
     ///   - account: The account.
     ///   - pass: The pass in which they were found.
     ///   - areNew: True if unknown photos precede the others of the round.
-    /// - Returns: The transaction.
+    /// - Returns: The change.
     private func addition(
-        of found: [Photo], to account: AccountID, pass: Int, areNew: Bool
-    ) -> Addition {
-        let (new, unsized, random) = (wanted(found), unsized(found), slideshow.makeRandom())
-        return { (tables) throws(StorageError) in
-            var random = random
-            try tables.addUnsized(unsized, of: account, pass: pass)
-            return try tables.add(new, of: account, pass: pass, areNew: areNew, using: &random)
+        of found: [Photo], to account: AccountID, pass: Int64, areNew: Bool
+    ) -> Playlist.Change {
+        let wanted = found.filter { settings.orientation.accepts($0) || $0.isUnsized }
+        return .added(account, wanted.map(\.id), positions: positions(wanted, areNew), pass: pass)
+    }
+
+    /// Returns random positions; nil for photos whose size is needed to choose them, and is unknown.
+    private func positions(_ found: [Photo], _ areNew: Bool) -> [Int64?] {
+        var random = slideshow.makeRandom()
+        return found.map { photo in
+            settings.orientation.accepts(photo)
+                ? slideshow.playlist.randomPosition(isNew: areNew, using: &random) : nil
         }
-    }
-
-    /// Returns the IDs of the photos that have the orientation of the slideshow.
-    private func wanted(_ photos: [Photo]) -> [PhotoID] {
-        photos.filter(settings.orientation.accepts).map(\.id)
-    }
-
-    /// Returns the IDs of the photos whose size is needed to choose them, and is unknown.
-    private func unsized(_ photos: [Photo]) -> [PhotoID] {
-        guard settings.orientation != .any else { return [] }
-        return photos.filter { $0.width == nil || $0.height == nil }.map(\.id)
     }
 
     /// Adds the photos of the orientation whose size was unknown when they were read. They are shown next.
     func addSized(_ account: AccountID, _ changed: [Photo]) {
-        let changed = wanted(changed)
+        let changed = changed.filter(settings.orientation.accepts)
         guard settings.orientation != .any, settings.isShuffled, !changed.isEmpty,
             let part = photos.part(of: source, account)
         else { return }
         _ = start { [self] in
             // The page with the photo may still be written.
-            let added = try? await readInTurn(part) { position in
-                let (pass, random) = (position.pass, slideshow.makeRandom())
-                return { (tables) throws(StorageError) in
-                    var random = random
-                    return try tables.add(
-                        tables.takeUnsized(changed, of: account), of: account, pass: pass,
-                        areNew: true, using: &random)
-                }
+            let added = try? await readInTurn(part) { _ in
+                [.sized(account, changed.map(\.id), positions: positions(changed, true))]
             }
             if let added, added > 0 { slideshow.photosMayBeAvailable() }
         }
@@ -326,10 +346,10 @@ package final class SlideshowReader {
             !part.isSelection, let position = parts[account], position.source == part.source,
             position.hasEnded || !position.cursor.isEmpty
         else { return }
-        let started = revision
+        let started = order
         _ = start { [self] in
             _ = try? await readInTurn(part) { position in
-                guard revision == started else { return nil }
+                guard order == started else { return nil }
                 // The form of the photos matters only for an orientation.
                 let isFormNeeded = settings.orientation != .any
                 var known: [Photo] = []
@@ -340,7 +360,7 @@ package final class SlideshowReader {
                         : Photo(id: id)
                     if let photo { known.append(photo) }
                 }
-                return addition(of: known, to: account, pass: position.pass, areNew: true)
+                return [addition(of: known, to: account, pass: position.pass, areNew: true)]
             }
             slideshow.photosMayBeAvailable()
         }
@@ -365,26 +385,27 @@ package final class SlideshowReader {
             // A read from the top also detects the photos that left the part.
             try await read(part) { position in
                 position.beginPass()
-                return { _ throws(StorageError) in 0 }
+                return []
             }
             return
         }
         // The new photos of a local part are added one by one.
         guard !part.isLocal else { return }
-        let started = revision
+        let started = order
         var cursor = ""
         var found = 0
         repeat {
             let added = try await read(part) { position in
                 let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
                 cursor = page.next
-                return addition(
-                    of: page.photos, to: part.account, pass: position.pass, areNew: true)
+                return [
+                    addition(of: page.photos, to: part.account, pass: position.pass, areNew: true)
+                ]
             }
             // New photos of a service are at the top.
             guard let added, added > 0 else { return }
             found += added
-        } while found < new && !cursor.isEmpty && revision == started && !Task.isCancelled
+        } while found < new && !cursor.isEmpty && order == started && !Task.isCancelled
     }
 
     /// Adds the new photos at the top of a part, which are shown next in the order of the source.
@@ -396,41 +417,30 @@ package final class SlideshowReader {
             let arrived = page.photos.prefix { $0.id != top }
             guard let first = arrived.first else { return nil }
             position.top = first.id
-            // A walk that begins at the top contains the new photos, unless one of its photos is being prepared.
+            let playlist = slideshow.playlist
+            // A walk that begins at the top contains the new photos, unless one of its photos was read.
             let isAtTop =
-                slideshow.state.cursor.isEmpty && slideshow.candidate?.cursor == nil
-                && slideshow.preparation == nil
-            let found = isAtTop ? [] : wanted(Array(arrived))
-            let account = part.account
-            return { (tables) throws(StorageError) in
-                try tables.addInOrder(found, of: account)
-                return found.count
-            }
-        }
-    }
-
-    /// Records the newest photo of each part, because a walk begins at the top.
-    func recordTops() async throws {
-        try await queue.run {
-            for part in photos.parts(of: source) {
-                try await read(part) { position in
-                    // A part that cannot be read now has no photos in this walk.
-                    let top = try? await photos.page(of: part, after: "", count: 1).photos.first?.id
-                    guard top != position.top else { return nil }
-                    position.top = top
-                    return { _ throws(StorageError) in 0 }
-                }
-            }
+                playlist.cursor == "" || playlist.cursor == nil && settings.sources.count == 1
+            let isUnread = try await slideshow.store.waiting(
+                playlist.next, of: slideshow.name, limit: 1
+            ).entries.isEmpty
+            if isAtTop, isUnread { return [] }
+            let found = arrived.filter(settings.orientation.accepts)
+            return [.prepended(found.map { CombinedPhotoID(part.account, $0.id) })]
         }
     }
 
     /// Reads the tops of the parts, so that old ones are refreshed, because a client was attached.
     func readTops() {
         let parts = photos.parts(of: source).filter { !$0.isLocal }
-        guard !parts.isEmpty, slideshow.state.current != nil else { return }
+        guard !parts.isEmpty, slideshow.playlist.current != nil else { return }
         _ = start { [self] in
             // An error is reported by the state of the account.
             for part in parts { _ = try? await photos.page(of: part, after: "", count: 1) }
         }
     }
+}
+
+nonisolated extension Photo {
+    fileprivate var isUnsized: Bool { width == nil || height == nil }
 }

@@ -117,9 +117,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         imageWatch.watch(path, onLoss)
     }
 
-    func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark) {
-        engine?.slideshows.mark(photos, mark, for: name)
-    }
+    func keepIDs() { engine?.slideshows.keepIDs() }
 
     func exists(_ source: SlideshowSource) async -> Bool {
         guard let id = source.account, !source.source.text.isEmpty,
@@ -128,11 +126,11 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         return (try? await account.hasSource(source.source)) ?? true
     }
 
-    func pin(_ images: Set<String>) async -> Set<String> {
-        await engine?.slideshows.pin(images, for: name) ?? []
-    }
+    func pin() async -> Set<String> { await engine?.slideshows.pin() ?? [] }
 
     func isLoggedIn(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLoggedIn == true }
+
+    func isLocal(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLocal == true }
 
     var isMetered: Bool { engine?.isMetered == true }
 

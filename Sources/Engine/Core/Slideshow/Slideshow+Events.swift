@@ -5,11 +5,11 @@ extension Slideshow: EngineObserver {
         switch event {
         case .changed: conditionsChanged()
         case .accountAdded: accountsChanged()
-        case .accountRemoved(let account): accountRemoved(account.id)
         case .account(let account, let event): handle(event, of: account.id)
-        case .providerAdded, .providerRemoved, .providerChanged, .loginAdded, .loginChanged,
-            .loginRemoved, .transferAdded, .transferChanged, .transferRemoved, .slideshowAdded,
-            .slideshowRemoved:
+        // A removed account is forgotten by `Slideshows.forget(_:)` before.
+        case .accountRemoved, .providerAdded, .providerRemoved, .providerChanged, .loginAdded,
+            .loginChanged, .loginRemoved, .transferAdded, .transferChanged, .transferRemoved,
+            .slideshowAdded, .slideshowRemoved:
             break
         }
     }

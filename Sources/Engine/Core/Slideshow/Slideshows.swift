@@ -1,20 +1,14 @@
 internal import Accounts
-internal import Dispatch
 internal import Images
 internal import Logging
 internal import ProviderKit
 internal import Quoting
 internal import Services
 package import Slideshow
-internal import System
 internal import Translation
 
 /// All slideshows: the default one, and those that clients created with a name.
-///
-/// Hidden photos are common to all; each store has a copy of the list.
 package final class Slideshows {
-    package typealias Stored = (store: SlideshowStore, contents: SlideshowStore.Contents)
-
     /// The maximum number of slideshows besides the default one.
     package static let maximumCount = 16
 
@@ -24,36 +18,37 @@ package final class Slideshows {
     }
 
     private unowned let engine: Engine
-    private let open: @Sendable (String) throws -> Stored
+    private let store: SlideshowStore
+    private let hidden: HiddenPhotos
     private let opening = ChangeQueue()
-    private let queue = DispatchQueue(label: "slideshows")
     private var named: [String: Slideshow] = [:]
-    private var pins: [String: Set<String>] = [:]
-    private var marks: [PhotoMark: [String: Set<CombinedPhotoID>]] = [:]
     private let marking = ChangeQueue()
     /// The default slideshow.
     package let main: Slideshow
 
     /// - Parameters:
     ///   - engine: The engine.
-    ///   - stored: The stores by the names of their slideshows. The default one has an empty name.
-    ///   - open: Creates the store of a new slideshow. It is called on another thread.
-    init(
-        _ engine: Engine, _ stored: [String: Stored],
-        open: @escaping @Sendable (String) throws -> Stored
-    ) {
+    ///   - store: The store.
+    ///   - contents: The contents of the store.
+    init(_ engine: Engine, _ store: SlideshowStore, _ contents: SlideshowStore.Contents) {
         self.engine = engine
-        self.open = open
-        let contents = stored[""] ?? (.inMemory(), SlideshowStore.Contents())
-        main = Self.make("", contents, engine)
-        for (name, stored) in stored where !name.isEmpty {
-            named[name] = Self.make(name, stored, engine)
+        self.store = store
+        let hidden = HiddenPhotos(store, contents)
+        self.hidden = hidden
+        func make(_ name: String) -> Slideshow {
+            Self.make(name, store, contents, hidden, engine)
         }
+        main = make("")
+        for name in contents.names { named[name] = make(name) }
+        hidden.slideshows = { [unowned self] in all }
     }
 
-    private static func make(_ name: String, _ stored: Stored, _ engine: Engine) -> Slideshow {
+    private static func make(
+        _ name: String, _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
+        _ hidden: HiddenPhotos, _ engine: Engine
+    ) -> Slideshow {
         Slideshow(
-            stored.store, stored.contents, EngineSlideshowPhotos(engine, for: name), name: name,
+            name, store, contents, hidden, EngineSlideshowPhotos(engine, for: name),
             clock: engine.ports.clock, logger: engine.ports.logger)
     }
 
@@ -74,13 +69,12 @@ package final class Slideshows {
         return try await opening.run {
             if let known = named[name] { return known }
             guard named.count < Self.maximumCount else { throw EngineError.tooManySlideshows }
-            let stored = try await queue.run { [open] in try open(name) }
-            let slideshow = Self.make(name, stored, engine)
+            try await store.create(name)
+            let slideshow = Self.make(name, store, SlideshowStore.Contents(), hidden, engine)
             slideshow.onAttach = onAttach
             named[name] = slideshow
             engine.addObserver(slideshow)
             slideshow.start()
-            await adoptHidden(slideshow)
             engine.emit(.slideshowAdded(slideshow))
             return slideshow
         }
@@ -88,22 +82,20 @@ package final class Slideshows {
 
     /// Deletes a slideshow with its settings and its history.
     ///
-    /// - Throws: ``EngineError/notSupported(_:)`` for the default one.
+    /// - Throws: ``EngineError/notSupported(_:)`` for the default one; ``StorageError``.
     package func remove(_ slideshow: Slideshow) async throws {
         let name = slideshow.name
         guard !name.isEmpty else {
             throw EngineError.notSupported(
                 Message(verbatim: "The default slideshow cannot be removed."))
         }
-        await opening.run {
+        try await opening.run {
             guard named[name] === slideshow else { return }
+            try await slideshow.delete()
             named[name] = nil
             engine.removeObserver(slideshow)
-            slideshow.stop()
-            await slideshow.store.delete()
-            _ = await pin([], for: name)
-            mark([], .current, for: name)
-            mark([], .hidden, for: name)
+            _ = await pin()
+            keepIDs()
             engine.emit(.slideshowRemoved(slideshow))
         }
     }
@@ -111,77 +103,61 @@ package final class Slideshows {
     /// Checks the current photos after the accounts have started.
     func start() {
         for slideshow in all { slideshow.start() }
-        for slideshow in named.values { Task { await adoptHidden(slideshow) } }
+        keepIDs()
     }
 
-    /// Stops all slideshows and closes their stores. Blocks until all data is written.
+    /// Stops all slideshows.
     func stop() {
-        for slideshow in all {
-            slideshow.stop()
-            slideshow.store.close()
-        }
+        for slideshow in all { slideshow.stop() }
     }
 
-    // MARK: Hidden photos
+    // MARK: Accounts that leave
 
-    /// Excludes a photo from all slideshows.
-    ///
-    /// - Parameters:
-    ///   - photo: The ID of the photo in the combined account.
-    ///   - slideshow: The slideshow that a client called, which may have shown the photo.
-    /// - Throws: See ``Slideshow/hide(_:)``.
-    package func hide(_ photo: String, in slideshow: Slideshow) async throws {
-        guard let id = try await slideshow.hide(photo) else { return }
-        for other in all where other !== slideshow { try await other.hide(id) }
+    /// Deletes the photos of an account that logged out.
+    func logOut(_ account: AccountID) async {
+        for slideshow in all { await slideshow.logOut([account]) }
+        await store.scrubPlaylists(account)
     }
 
-    /// Includes a hidden photo again.
-    ///
-    /// - Throws: ``EngineError/notFound(_:)`` if the photo is not hidden.
-    package func unhide(_ photo: String, in slideshow: Slideshow) async throws {
-        try await slideshow.unhide(photo)
-        for other in all where other.hidden.contains(where: { $0.text == photo }) {
-            try await other.unhide(photo)
+    /// Deletes all data about an account that was removed.
+    func forget(_ account: AccountID) async {
+        do { try await hidden.forget(account) } catch {
+            engine.ports.logger.notice(
+                "The hidden photos of an account cannot be deleted",
+                metadata: ["reason": "\(error)"])
         }
-    }
-
-    /// Makes the hidden photos of a slideshow those of the default one.
-    private func adoptHidden(_ slideshow: Slideshow) async {
-        let wanted = main.hidden
-        guard slideshow.hidden != wanted else { return }
-        await slideshow.logging {
-            for id in wanted where !slideshow.hidden.contains(id) { try await slideshow.hide(id) }
-            for id in slideshow.hidden where !wanted.contains(id) {
-                try await slideshow.unhide(id.text)
-            }
-        }
+        for slideshow in all { await slideshow.accountRemoved(account) }
+        await store.scrubPlaylists(account)
+        await store.scrubSettings(account)
     }
 
     // MARK: Images and IDs that are needed
 
-    /// Protects the images that a slideshow needs from being evicted; see ``SlideshowPhotos/pin(_:)``.
-    func pin(_ images: Set<String>, for name: String) async -> Set<String> {
-        pins[name] = images
-        return await engine.stores.images.pin(Set(pins.values.joined())).intersection(images)
+    /// Protects the images that slideshows need from being evicted; see ``SlideshowPhotos/pin()``.
+    func pin() async -> Set<String> {
+        await engine.stores.images.pin(Set(all.flatMap(\.neededImages)))
     }
 
-    /// Keeps the IDs of photos for a slideshow; see ``SlideshowPhotos/mark(_:_:)``.
-    func mark(_ photos: Set<CombinedPhotoID>, _ mark: PhotoMark, for name: String) {
-        marks[mark, default: [:]][name] = photos
-        let all = Set(marks[mark, default: [:]].values.joined())
-        Task { [weak engine] in
-            await marking.run {
-                for account in engine?.accounts.all ?? [] {
-                    let ids = all.filter { $0.account == account.id }.map(\.photo)
-                    do {
-                        try await account.photos?.setMarked(Set(ids), mark)
-                    } catch {
-                        engine?.ports.logger.notice(
-                            "The IDs of photos of the slideshow cannot be kept",
-                            metadata: ["reason": "\(error)"])
-                    }
-                }
+    /// Keeps the IDs of photos of slideshows; see ``SlideshowPhotos/keepIDs()``.
+    func keepIDs() {
+        Task { [weak engine, weak self] in
+            await self?.marking.run {
+                for account in engine?.accounts.all ?? [] { await self?.keepIDs(of: account) }
             }
+        }
+    }
+
+    private func keepIDs(of account: Account) async {
+        func ids(_ photos: [CombinedPhotoID]) -> Set<PhotoID> {
+            Set(photos.lazy.filter { $0.account == account.id }.map(\.photo))
+        }
+        do {
+            try await account.photos?.setMarked(ids(hidden.ids), .hidden)
+            try await account.photos?.setMarked(ids(all.compactMap(\.currentID)), .current)
+        } catch {
+            engine.ports.logger.notice(
+                "The IDs of photos of the slideshow cannot be kept",
+                metadata: ["reason": "\(error)"])
         }
     }
 }
