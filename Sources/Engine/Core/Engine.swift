@@ -70,11 +70,11 @@ package final class Engine {
     private let combinedSource: SourceID?
 
     /// The tables of the store of the accounts.
-    package static let formats = [
+    package nonisolated static let formats = [
         AccountStore.format, OutboxTable.format, SlideshowStore.dataFormat,
     ]
     /// The tables of the cache.
-    package static let cacheFormats = [FeedStore.format, SlideshowStore.cacheFormat]
+    package nonisolated static let cacheFormats = [FeedStore.format, SlideshowStore.cacheFormat]
 
     /// - Parameters:
     ///   - providers: The providers.
