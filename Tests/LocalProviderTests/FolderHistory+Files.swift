@@ -19,7 +19,7 @@ extension FolderHistory {
     private func bytes(_ content: Int) -> [UInt8] {
         let pixels =
             [UInt8](repeating: 7, count: content % 3) + Array("\(1_000_000 + content)".utf8)
-        guard let taken = model.takenTime(content) else { return PhotosFixture.jpeg + pixels }
+        let taken = content + versions[content, default: 0] * 7
         let time = "2020:01:01 \(10 + taken / 3600):\(10 + taken / 60 % 50):\(10 + taken % 50)"
         return PhotosFixture.jpeg(taken: time, fraction: "\(100 + taken % 900)", pixels)
     }
@@ -90,6 +90,9 @@ extension FolderHistory {
     func delete(_ path: String) throws {
         record("delete \(path)")
         replaced.insert(path)
+        // The inode number is not reused: a new file with it would be an edit while no events are recorded.
+        deleted += 1
+        link(absolute(path), directory.appending("trash/\(deleted)"))
         try PhotosFixture.check(unlink(absolute(path)))
         files[path] = nil
         links[path] = nil
@@ -100,13 +103,9 @@ extension FolderHistory {
         // Two names of one file: rename(2) does nothing.
         let (a, b) = (FileStatus(Array(absolute(from).utf8)), FileStatus(Array(absolute(to).utf8)))
         guard a?.stamp.inode != b?.stamp.inode else { return }
-        // The name is free for a moment, as it is while files are renumbered, or the file is replaced. A file that no
-        // scan has found with this date, or that is copied from another disk, would be an edit, which ``edit()`` makes.
-        let isSettled = a.map { contents[Self.key(to, $0.stamp), default: content] == content }
-        let isEdit =
-            stamps[from] != a?.stamp || isSettled == false
-            || from.hasPrefix("d/") != to.hasPrefix("d/")
-        if files[to] != nil, isEdit || number(0, 1) == 0 { try delete(to) }
+        // The name is free for a moment, as it is while files are renumbered: a file that replaces another would be an
+        // edit, which ``edit()`` makes.
+        if files[to] != nil { try delete(to) }
         record("move \(from) → \(to)")
         replaced.formUnion([from, to])
         let isCopied = try moveFile(absolute(from), absolute(to))

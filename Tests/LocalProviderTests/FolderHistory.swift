@@ -40,6 +40,10 @@ final class FolderHistory {
     /// The time of the clock, which is sometimes set back.
     var clock = 1_000_000
     var lastContent = 0
+    /// The number of deleted files.
+    var deleted = 0
+    /// The number of changes of the metadata of each content.
+    var versions: [Int: Int] = [:]
     /// The contents that had a path, a size and a date, or an inode, a size and a date.
     var contents: [String: Int] = [:]
     var isPlugged = true
@@ -56,7 +60,7 @@ final class FolderHistory {
         random = SeededRandom(seed: seed)
         directory = try TemporaryDirectory()
         let path = directory.path
-        for name in ["pictures", "pictures/x", "pictures/y", "disk", "outside"] {
+        for name in ["pictures", "pictures/x", "pictures/y", "disk", "outside", "trash"] {
             try PhotosFixture.check(mkdir("\(path)/\(name)", 0o700))
         }
         try PhotosFixture.check(symlink("\(path)/disk", "\(path)/pictures/d"))
@@ -325,23 +329,31 @@ final class FolderHistory {
             try await scan()
             return
         }
-        lastContent += 1
-        let content = lastContent
         if number(0, 4) == 0 { try await restart(wipe: false) }
         let isInPlace = number(0, 1) == 0
-        record("edit \(path)\(isInPlace ? " in place" : ""): \(content)")
         clock += 1
-        // An edit keeps the time of capture, unless the editor drops it.
-        let taken = number(0, 3) == 0 ? nil : model.takenTime(before)
-        model.taken[content] = .some(taken)
+        // The metadata of the file, or its image data as well.
+        if number(0, 1) == 0 {
+            record("edit the metadata of \(path)\(isInPlace ? " in place" : "")")
+            versions[before, default: 0] += 1
+            if !isInPlace, number(0, 1) == 0 { try delete(path) }
+            try write(before, to: path, isInPlace: isInPlace)
+            files[path] = before
+            links[path] = isInPlace ? links[path] : nil
+            try settle(path, isNew: !isInPlace)
+            try await scan()
+            return
+        }
+        lastContent += 1
+        let content = lastContent
+        record("edit \(path)\(isInPlace ? " in place" : ""): \(content)")
         try write(content, to: path, isInPlace: isInPlace)
         files[path] = content
         if !isInPlace { links[path] = nil }
         try settle(path, isNew: !isInPlace)
         let isWatched = !isNew && watcher.exceededLimit == nil
         let isWhole = try await scan()
-        let isSameTime = model.takenTime(before) != nil && taken != nil
-        guard isSameTime || isInPlace || isWatched && isWhole else { return }
+        guard isInPlace || isWatched && isWhole else { return }
         for user in Self.users where (model.likes[user]?[before] ?? 0) > 0 {
             model.likes[user]?[before, default: 0] -= 1
             model.likes[user, default: [:]][content, default: 0] += 1

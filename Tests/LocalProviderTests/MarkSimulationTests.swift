@@ -48,6 +48,9 @@ import Testing
 
 /// The reference model of marks.
 ///
+/// A content is the image data of files, whose metadata may differ. A mark belongs to a content until an edit of the file
+/// replaces that by another one: an edit is written in place, or replaces a name that events show was never free.
+///
 /// A user sees as many likes of a content as there are files of it, and at most as many as there are likes.
 struct MarkModel {
     /// For each user, the number of likes of each content.
@@ -59,8 +62,6 @@ struct MarkModel {
     var uncertain: Set<Int> = []
     /// The IDs of the photos that each user has hidden.
     var hidden: [String: Set<Int64>] = [:]
-    /// The time of capture of edited contents, which is that of the original or nil.
-    var taken: [Int: Int?] = [:]
 
     func visible(_ user: String, _ files: some Sequence<Int>) -> [Int: Int] {
         var copies: [Int: Int] = [:]
@@ -69,11 +70,5 @@ struct MarkModel {
             let count = min(like.value, copies[like.key] ?? 0)
             if count > 0 { visible[like.key] = count }
         }
-    }
-
-    /// Returns the number of the time of capture; nil for some contents.
-    func takenTime(_ content: Int) -> Int? {
-        if let known = taken[content] { return known }
-        return content % 3 == 0 ? nil : content
     }
 }

@@ -151,7 +151,8 @@ final class PhotosFixture: Sendable {
             + text
         let exif = Array("Exif\0\0".utf8) + tiff
         let size: [UInt8] = [0xff, 0xc0, 0, 11, 8, 0, 10, 0, 10, 1, 1, 0x11, 0]
-        return [0xff, 0xd8, 0xff, 0xe1] + word(exif.count + 2) + exif + size + pixels + [
+        let scan: [UInt8] = [0xff, 0xda, 0, 8, 1, 1, 0, 0, 63, 0]
+        return [0xff, 0xd8, 0xff, 0xe1] + word(exif.count + 2) + exif + size + scan + pixels + [
             0xff, 0xd9,
         ]
     }

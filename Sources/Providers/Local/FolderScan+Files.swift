@@ -67,12 +67,8 @@ extension FolderScan {
         // A file that was moved over another keeps its row; a file that was overwritten keeps the row of the former
         // one.
         var moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
-        if let row = moved, marks.contains(row.id), let folder = try index.folderPath(row.folder),
-            candidate.path.appending(name).isBackup(of: folder.appending(row.name))
-        {
-            // The marks stay with the edited file. Without one, the backup is found by its content.
-            moved = nil
-        }
+        // A known photo that replaces a marked one is an edit of it.
+        if let known, marks.contains(known.id), isEdit(candidate, of: known.stamp) { moved = nil }
         let format: ImageFormat?
         switch content {
         case .image(let image): format = image
@@ -80,17 +76,17 @@ extension FolderScan {
         case .unreadable:
             // The row is not changed, so that each scan reads the file again. A moved photo is recognized without
             // reading it.
-            unavailable.insert(candidate.path.appending(name))
+            unavailable.insert(candidate.filePath)
             guard moved != nil else { return }
             format = nil
         }
-        let path = candidate.path.appending(name)
+        let path = candidate.filePath
         if let moved {
             if let displaced = try index.move(moved, folder: folder, name: name) {
                 missing.append(displaced)
             }
             try index.setStamp(stamp, of: moved.id)
-            if marks.contains(moved.id) { movedMarks[moved.id] = (path, stamp) }
+            if marks.contains(moved.id) { movedMarks[moved.id] = (path, stamp, false) }
             guard moved.format != nil else { return }
             changes.changed.insert(moved.id)
             guard moved.folder != folder else { return }
@@ -103,22 +99,22 @@ extension FolderScan {
             !candidate.mayBeLink, !candidate.isReported, watcher.wasFree(path, events) != true
         {
             // The file system gives other inode numbers at each mount, or a program has restored the file.
-            if marks.contains(known.id) {
-                // The mark is stored before the row.
-                movedMarks[known.id] = (path, stamp)
+            try index.setStamp(stamp, of: known.id)
+            if marks.contains(known.id) { movedMarks[known.id] = (path, stamp, false) }
+        } else if let known, marks.contains(known.id) {
+            let isEdit = isEdit(candidate, of: known.stamp)
+            if isEdit, format == nil, !isUnmodified(candidate.path, name, stamp) {
+                // The file is being written.
+                unavailable.insert(path)
+            } else if isEdit, format != nil {
+                try store(candidate, format, known, index)
+                movedMarks[known.id] = (path, stamp, true)
             } else {
-                try index.setStamp(stamp, of: known.id)
+                doubts[known.id] = Doubt(candidate: candidate, format: format, row: known)
             }
         } else {
-            // Before its content is known, a file gets no row that it might have to give to a marked photo.
-            let missing = missingMarks.photos(path, sizeBytes: stamp.sizeBytes)
-            if known.map({ marks.contains($0.id) }) == true || !missing.isEmpty {
-                let isMoved =
-                    former.stamps.contains(stamp.content) && known?.stamp.inode != stamp.inode
-                doubtful[path] = Place(candidate, format, known, isMoved: isMoved)
-            } else {
-                try store(candidate, format, known, index)
-            }
+            try store(candidate, format, known, index)
+            wanted.formUnion(missingMarks.photos(path, sizeBytes: stamp.sizeBytes))
         }
     }
 
@@ -132,13 +128,18 @@ extension FolderScan {
             let id = try index.freeRow(
                 of: folder.appending(candidate.name), isReserved: marks.contains)
             try index.insert(id, folder: candidate.folder, name: candidate.name, stamp, format)
-            if format != nil { changes.add(id, in: folder) }
+            if format != nil {
+                changes.add(id, in: folder)
+                if !marks.isEmpty { newPhotos.insert(id) }
+            }
             return
         }
         let position = try index.update(known, stamp, format)
         switch (known.format, format) {
         case (nil, nil): return
-        case (nil, _): changes.add(known.id, in: folder)
+        case (nil, _):
+            changes.add(known.id, in: folder)
+            if !marks.isEmpty { newPhotos.insert(known.id) }
         case (_, nil): changes.remove(known.id, from: nil)
         default:
             changes.changed.insert(known.id)

@@ -4,283 +4,228 @@ internal import Storage
 
 /// The decision which files marked photos are in; see ``PhotoFile``.
 extension FolderScan {
-    /// A file that a marked photo may be in.
-    final class Place {
-        let path: RelativePath
-        var stamp: FileStamp
-        /// The row, which belongs to no other marked photo; nil for a doubtful file.
-        let row: Int64?
-        /// The doubtful file; nil for a file that has a row.
-        let candidate: Candidate?
-        /// The format of the doubtful file.
+    /// A changed file at the path of a marked photo, which may be another photo.
+    struct Doubt {
+        let candidate: Candidate
         let format: ImageFormat?
-        /// The row that was at the path of the doubtful file.
-        let known: PictureIndex.File?
-        /// True if the last scan has found the doubtful file at another path, so that it is no edit of the file at this
-        /// one.
-        let isMoved: Bool
-        /// nil before the file was read, and for a file that cannot be read.
-        var content: FileDigest?
-        var isRead: Bool
-        var isTaken = false
-
-        init(
-            _ candidate: Candidate, _ format: ImageFormat?, _ known: PictureIndex.File?,
-            isMoved: Bool
-        ) {
-            path = candidate.path.appending(candidate.name)
-            (stamp, row, isRead) = (candidate.stamp, nil, false)
-            self.candidate = candidate
-            self.format = format
-            self.known = known
-            self.isMoved = isMoved
-        }
-
-        init(_ photo: PhotoFile) {
-            (path, stamp, row, content) = (photo.path, photo.stamp, photo.id, photo.content)
-            (candidate, format, known, isMoved) = (nil, nil, nil, false)
-            isRead = content != nil
-        }
+        let row: PictureIndex.File
     }
 
-    /// Finds the files of the marked photos that have changed or that are missing, and stores the doubtful files.
+    /// A file that may be a marked photo.
+    struct Place {
+        let path: RelativePath
+        let row: PictureIndex.File
+        /// The new state of the file of the row; nil if the row has it.
+        var doubt: Doubt?
+
+        var stamp: FileStamp { doubt?.candidate.stamp ?? row.stamp }
+    }
+
+    private enum Finding {
+        case found(Place)
+        case absent
+        case unreadable(RelativePath)
+    }
+
+    /// Returns true if a changed file at the path of a marked photo is an edit of it, without reading it.
+    ///
+    /// If no event shows whether the name was free, the same inode shows that the file was written in place.
+    func isEdit(_ candidate: Candidate, of stamp: FileStamp) -> Bool {
+        let wasFree = candidate.mayBeLink ? nil : watcher.wasFree(candidate.filePath, events)
+        return !(wasFree ?? (candidate.stamp.inode != stamp.inode))
+    }
+
+    /// Finds the files of the marked photos that have moved or changed, or that are missing.
     ///
     /// - Throws: `StorageError`, `CancellationError`.
     func identifyMarked() throws {
-        let gone = try goneRows { marks.contains($0) }
-        // A folder may have files that could not be read when a photo became missing.
-        var ids = gone.union(visitedPaths.isEmpty ? [] : marks.missing)
-        for place in doubtful.values {
-            if let id = place.known?.id, marks.contains(id) { ids.insert(id) }
-            ids.formUnion(missingMarks.photos(place.path, sizeBytes: place.stamp.sizeBytes))
-        }
-        guard !ids.isEmpty || !movedMarks.isEmpty || !doubtful.isEmpty else { return }
-        let moved = try marks.storedFiles(movedMarks.keys).map { file in
-            guard let (path, stamp) = movedMarks[file.id] else { return file }
-            var file = file
-            // With another inode, it may be a copy, which has its own time of creation.
-            if stamp.inode != file.stamp.inode { file.content?.birth = files.birth(absolute(path)) }
+        let (gone, hidden) = try goneMarked()
+        let open = gone.union(doubts.keys).union(wanted).subtracting(movedMarks.keys)
+        guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty else { return }
+        var files: [PhotoFile] = []
+        for var file in try marks.storedFiles(movedMarks.keys) {
+            guard let (path, stamp, isEdited) = movedMarks[file.id] else { continue }
             (file.path, file.stamp) = (path, stamp)
-            return file
+            if isEdited, let digest = try read(path)?.digest { file.digest = digest }
+            files.append(file)
         }
-        let open = try marks.storedFiles(ids.subtracting(moved.map(\.id)))
-        let (found, lost) = try findMarked(open)
+        var places: [(file: PhotoFile, place: Place)] = []
+        var taken: Set<Int64> = []
+        var lost: [PhotoFile] = []
+        // Photos that were in the index have precedence over missing ones.
+        let stored =
+            try marks.storedFiles(open.subtracting(wanted))
+            + marks.storedFiles(
+                wanted.subtracting(movedMarks.keys))
+        for var file in stored {
+            switch try find(file, isMissing: wanted.contains(file.id), besides: taken) {
+            case .found(let place):
+                taken.insert(place.row.id)
+                (file.path, file.stamp) = (place.path, place.stamp)
+                places.append((file, place))
+            case .absent: lost.append(file)
+            case .unreadable(let path): unavailable.insert(path)
+            }
+        }
         // The marks are stored first: from these, a scan after a crash finds the photos again.
-        let (gained, recipients) = try marks.commit(moved + found.map(\.file), lost: lost)
+        let (gained, recipients) = try marks.commit(
+            files + places.map(\.file), lost: lost, hidden: hidden)
         for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
         changes.changed.formUnion(recipients)
         try transaction { index throws(StorageError) in
-            for (id, moved) in movedMarks { try index.setStamp(moved.stamp, of: id) }
-            try store(found, lost: lost, index)
+            for (file, place) in places { try move(file, to: place, index) }
+            for file in lost { try remove(file.id, index) }
+            for (id, doubt) in doubts
+            where !taken.contains(id) && !unavailable.contains(doubt.candidate.filePath) {
+                let known = try index.file(
+                    folder: doubt.candidate.folder, name: doubt.candidate.name)
+                try store(doubt.candidate, doubt.format, known, index)
+            }
         }
-        doubtful = [:]
-        movedMarks = [:]
+        (doubts, movedMarks, wanted, newPhotos) = ([:], [:], [], [])
+        newPlaces = nil
     }
 
-    /// Returns the rows of missing files that were not found elsewhere.
-    private func goneRows(where isIncluded: (Int64) -> Bool) throws -> Set<Int64> {
+    /// Returns the marked photos whose files are absent, and those whose files are not shown any more.
+    private func goneMarked() throws -> (gone: Set<Int64>, hidden: Set<Int64>) {
         try index { index in
-            let gone = try missing.filter { try isIncluded($0.id) && isMissing($0, index) }
-            return Set(gone.map(\.id))
+            var (gone, hidden): (Set<Int64>, Set<Int64>) = ([], [])
+            for file in missing where marks.contains(file.id) {
+                guard try isMissing(file, index), let folder = try index.folderPath(file.folder)
+                else { continue }
+                let isHidden =
+                    filter.hidesFile(folder.appending(file.name))
+                    || folder.isOrIsBelow { self.hidden.contains($0) || filter.hidesFolder($0) }
+                if isHidden { hidden.insert(file.id) } else { gone.insert(file.id) }
+            }
+            return (gone, hidden)
         }
     }
 
-    // MARK: Decision
+    // MARK: Search
 
-    /// Finds the places of marked photos.
+    /// Finds the file of a photo.
     ///
-    /// - Parameter files: The marked photos.
-    /// - Returns: The photos that were found, with their new places, and the photos whose content is nowhere.
+    /// - Parameters:
+    ///   - file: The photo.
+    ///   - isMissing: True if the photo was not in the index before the scan.
+    ///   - taken: The rows of files that other photos are in.
+    /// - Returns: The file; `unreadable` if the one at the path of the photo cannot be compared.
     /// - Throws: `StorageError`, `CancellationError`.
-    private func findMarked(
-        _ files: [PhotoFile]
-    ) throws -> (found: [(file: PhotoFile, place: Place)], lost: [PhotoFile]) {
-        var found: [(file: PhotoFile, place: Place)] = []
-        var lost: [PhotoFile] = []
-        func take(_ place: Place, for file: PhotoFile) {
-            place.isTaken = true
-            var file = file
-            file.path = place.path
-            file.stamp = place.stamp
-            if let content = place.content { file.content = content }
-            found.append((file, place))
-        }
-        var own: [Int64: Place] = [:]
-        for place in doubtful.values { if let id = place.known?.id { own[id] = place } }
-        // A photo that was at a path at the last scan has precedence over missing ones that were there before.
-        let present = files.filter { own[$0.id] != nil }
-        let missing = files.filter { own[$0.id] == nil }
-        for file in missing { own[file.id] = doubtful[file.path] }
-        // The first step finds unchanged files.
-        var open: [PhotoFile] = []
-        for file in present + missing {
-            // Two photos may have been at one path, one after the other.
-            guard let place = own[file.id], !place.isTaken, place.format != nil else {
-                open.append(file)
-                continue
+    private func find(
+        _ file: PhotoFile, isMissing: Bool, besides taken: Set<Int64>
+    ) throws -> Finding {
+        if let doubt = doubts[file.id] {
+            let place = Place(path: doubt.candidate.filePath, row: doubt.row, doubt: doubt)
+            if doubt.format != nil {
+                guard let isSame = try isSame(place, file) else { return .unreadable(place.path) }
+                if isSame { return .found(place) }
             }
+        } else if isMissing, let place = try place(at: file.path), !taken.contains(place.row.id) {
+            // The files of a lost index may have been edited.
             if place.stamp.content == file.stamp.content
-                || file.content == nil && isRestored(place, file)
+                || isRebuilding && place.stamp.inode == file.stamp.inode
             {
-                take(place, for: file)
-            } else if let known = file.content, file.stamp.sizeBytes == place.stamp.sizeBytes {
-                switch try content(of: place)?.hasContent(of: known) {
-                case true?: take(place, for: file)
-                case false?: open.append(file)
-                case nil: postpone(place)
-                }
-            } else {
-                open.append(file)
+                return .found(place)
             }
+            if try isSame(place, file) == true { return .found(place) }
         }
-        // The second step finds the content at another place.
-        let gone = try open.isEmpty ? [] : goneRows { !marks.contains($0) }
-        var sizes: [Int64: [Place]] = [:]
-        var rest: [PhotoFile] = []
-        for file in open {
-            let size = file.stamp.sizeBytes
-            let candidates = try sizes[size] ?? places(ofSize: size, besides: gone)
-            sizes[size] = candidates
-            guard let match = try match(file, candidates) else {
-                rest.append(file)
-                continue
-            }
-            if let place = own[file.id], !place.isTaken, match.path.isBackup(of: file.path),
-                let edited = try content(of: place), !file.isOtherPhoto(edited)
-            {
-                take(place, for: file)
-            } else {
-                take(match, for: file)
-            }
-        }
-        // Edits are last, because unchanged content has precedence.
-        for file in rest {
-            guard let place = own[file.id], !place.isTaken, place.format != nil, !place.isMoved
-            else {
-                lost.append(file)
-                continue
-            }
-            guard let content = try content(of: place) else {
-                postpone(place)
-                continue
-            }
-            // The name of a missing photo was free, and the events of a link do not concern its target.
-            let isWatched = place.known?.id == file.id && place.candidate?.mayBeLink == false
-            let wasFree = isWatched ? watcher.wasFree(place.path, events) : nil
-            if file.isEdited(as: content, wasFree: wasFree) {
-                take(place, for: file)
-            } else {
-                lost.append(file)
-            }
-        }
-        return (found, lost)
-    }
-
-    /// Returns true if the path, size and date of a file are those of a photo whose content was not read.
-    private func isRestored(_ place: Place, _ file: PhotoFile) -> Bool {
-        place.path == file.path && place.stamp.sizeBytes == file.stamp.sizeBytes
-            && place.stamp.modified == file.stamp.modified
-            && place.candidate?.mayBeLink == false
-            && watcher.wasFree(place.path, events) != true
-    }
-
-    /// Leaves the row of a file that cannot be read as it is, so that each scan reads the file again.
-    private func postpone(_ place: Place) {
-        place.isTaken = true
-        unavailable.insert(place.path)
-    }
-
-    /// Returns the place with the content of a marked photo, preferably with the same name.
-    private func match(_ file: PhotoFile, _ places: [Place]) throws -> Place? {
-        guard let known = file.content else {
-            return places.first { !$0.isTaken && $0.stamp.content == file.stamp.content }
+        var places = try places(ofSize: file.stamp.sizeBytes)
+        if isMissing {
+            places.removeAll { !newPhotos.contains($0.row.id) }
+        } else {
+            places += try placesOfNewPhotos()[file.digest.count] ?? []
         }
         let name = file.path.split?.name
-        let same = places.filter { $0.path.split?.name == name }
-        let others = places.filter { $0.path.split?.name != name }
-        for place in same + others where !place.isTaken {
-            if try content(of: place)?.hasContent(of: known) == true { return place }
+        for isSameName in [true, false] {
+            for place in places
+            where (place.row.name == name) == isSameName && !taken.contains(place.row.id) {
+                if try isSame(place, file) == true { return .found(place) }
+            }
         }
-        return nil
+        return .absent
     }
 
-    /// Returns the places of photos of a size that belong to no other marked photo.
-    private func places(ofSize size: Int64, besides gone: Set<Int64>) throws -> [Place] {
-        let known = Set(doubtful.values.compactMap(\.known?.id))
-        let stored = try index { try $0.photos(size: size) }.filter { photo in
-            !known.contains(photo.id) && !gone.contains(photo.id) && !marks.contains(photo.id)
-        }
-        return doubtful.values.filter { $0.stamp.sizeBytes == size && $0.format != nil }
-            + stored.map { Place($0) }
+    /// Returns true if a file has the image data of a photo; nil if it cannot be read.
+    private func isSame(_ place: Place, _ file: PhotoFile) throws -> Bool? {
+        try read(place.path, expecting: file.digest.count).map { $0.digest == file.digest }
     }
 
-    private func content(of place: Place) throws -> FileDigest? {
-        guard !place.isRead else { return place.content }
+    private func read(
+        _ path: RelativePath, expecting count: Int64? = nil
+    ) throws -> DigestReader.Result? {
+        if let known = readings[path],
+            known.digest != nil || count.map({ $0 != known.count }) == true
+        {
+            return known
+        }
         guard !isStopped() else { throw CancellationError() }
-        place.isRead = true
-        let content = files.digest(absolute(place.path), marks.digests)
-        // A file that has changed since it was looked up is found by the next scan. The file of a row may have changed
-        // under another of its names, which no event reports.
-        guard let content, content.stamp.content == place.stamp.content || place.row != nil else {
-            return nil
+        let result = files.digests([absolute(path)], marks.digests, expecting: count)[0]
+        readings[path] = result
+        return result
+    }
+
+    /// Returns the photo at a path that belongs to no marked photo.
+    private func place(at path: RelativePath) throws -> Place? {
+        guard let (folder, name) = path.split,
+            let row = try index({ try $0.file(in: folder, name: name)?.file }), row.format != nil,
+            !marks.contains(row.id)
+        else { return nil }
+        return Place(path: path, row: row)
+    }
+
+    /// Returns the photos of a size that belong to no marked photo.
+    private func places(ofSize size: Int64) throws -> [Place] {
+        try index { try $0.photos(size: size) }.filter { !marks.contains($0.file.id) }
+            .map { Place(path: $0.path, row: $0.file) }
+    }
+
+    /// Returns the photos that this scan has added, by the number of bytes of their image data.
+    private func placesOfNewPhotos() throws -> [Int64: [Place]] {
+        if let newPlaces { return newPlaces }
+        var places: [Int64: [Place]] = [:]
+        let new = try index { index in
+            try newPhotos.sorted().filter { !marks.contains($0) }.compactMap {
+                try index.picture($0)
+            }
         }
-        place.stamp = content.stamp
-        place.content = content
-        if let row = place.row {
-            // A photo of the same content is looked for again later, so it is not read again.
-            try index { try $0.setContent(content, of: row) }
+        // No file has this number of bytes, so only the headers are read.
+        let results = files.digests(
+            new.map { absolute($0.path) }, marks.digests, expecting: -1)
+        for (picture, result) in zip(new, results) {
+            guard let result else { continue }
+            places[result.count, default: []].append(Place(path: picture.path, row: picture.file))
         }
-        return content
+        newPlaces = places
+        return places
     }
 
     // MARK: Storing
 
-    /// Stores the rows of marked photos, and then those of the other doubtful files.
-    private func store(
-        _ found: [(file: PhotoFile, place: Place)], lost: [PhotoFile], _ index: PictureIndex
-    ) throws(StorageError) {
-        for (file, place) in found { try move(file, to: place, index) }
-        for file in lost {
-            guard let row = try index.file(file.id) else { continue }
-            if row.format != nil {
-                changes.remove(file.id, from: try index.folderPath(row.folder))
-            }
-            try index.delete(file.id)
-        }
-        for place in doubtful.values where !place.isTaken {
-            guard let candidate = place.candidate else { continue }
-            // The marked photo of the row may have left it.
-            let known = try index.file(folder: candidate.folder, name: candidate.name)
-            try store(candidate, place.format, known, index)
-        }
+    private func remove(_ id: Int64, _ index: PictureIndex) throws(StorageError) {
+        guard let row = try index.file(id) else { return }
+        if row.format != nil { changes.remove(id, from: try index.folderPath(row.folder)) }
+        try index.delete(id)
     }
 
     /// Gives the file at a place the row of a marked photo.
     private func move(
         _ file: PhotoFile, to place: Place, _ index: PictureIndex
     ) throws(StorageError) {
-        guard let (folder, name) = place.path.split, let folderID = try index.folderID(folder)
-        else { return }
-        let present = try index.file(folder: folderID, name: name)
-        let format = place.format ?? present?.format
-        let former = try index.file(file.id)
-        if let present, present.id != file.id {
-            if marks.contains(present.id) {
-                // Another marked photo, which has left the place as well.
-                try index.displace(present)
-            } else {
-                try index.delete(present.id)
-                if present.format != nil { changes.remove(present.id, from: folder) }
-            }
+        let row = place.row
+        if let doubt = place.doubt {
+            return try store(doubt.candidate, doubt.format, row, index)
         }
-        guard let former else {
-            try index.insert(file.id, folder: folderID, name: name, place.stamp, format)
+        let folder = try index.folderPath(row.folder) ?? .root
+        try remove(row.id, index)
+        guard let former = try index.file(file.id) else {
+            try index.insert(file.id, folder: row.folder, name: row.name, row.stamp, row.format)
             return changes.add(file.id, in: folder)
         }
-        try index.rename(former.id, folder: folderID, name: name)
-        let position = try index.update(former, place.stamp, format)
+        try index.rename(former.id, folder: row.folder, name: row.name)
+        let position = try index.update(former, row.stamp, row.format)
         changes.changed.insert(file.id)
-        if former.folder != folderID {
+        if former.folder != row.folder {
             changes.move(from: try index.folderPath(former.folder), to: folder)
         } else if position > former.position {
             changes.raise(in: folder)

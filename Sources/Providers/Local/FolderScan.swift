@@ -36,13 +36,23 @@ final class FolderScan {
     /// All changes before that.
     private(set) var published = IndexChanges()
     var candidates: [Candidate] = []
-    /// Files that may be marked photos, or that are not the marked photos any more that their rows belong to. They get
-    /// their rows at the end of the scan.
-    var doubtful: [RelativePath: Place] = [:]
-    /// The new paths and stamps of marked photos that were recognized without their content.
-    var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp)] = [:]
+    /// The changed files at the paths of marked photos that may be other photos. They get their rows at the end of the
+    /// scan.
+    var doubts: [Int64: Doubt] = [:]
+    /// The new paths and stamps of marked photos that were recognized without their image data; true for edited ones.
+    var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, isEdited: Bool)] = [:]
     /// The marked photos that were not in the index when they were first needed.
     lazy var missingMarks = marks.missingFiles()
+    /// Those of them that new files may be.
+    var wanted: Set<Int64> = []
+    /// The rows of the photos that were added; empty if there are no marked photos.
+    var newPhotos: Set<Int64> = []
+    /// Their places by the number of bytes of image data; nil before they are needed.
+    var newPlaces: [Int64: [Place]]?
+    /// The files that were read for their image data.
+    var readings: [RelativePath: DigestReader.Result] = [:]
+    /// True if the index was lost, so that the paths of marked photos are older than their files.
+    var isRebuilding = false
     /// The events that this scan uses.
     var events = FolderWatcher.NameEvents()
     /// Rows whose file is not at the path in the index. The file may be found elsewhere before the scan ends.
@@ -104,6 +114,8 @@ final class FolderScan {
 
         /// True if an event shows that the contents may have changed, although the stamp may be the same.
         var isReported: Bool { event?.hasOnlyAttributes == false }
+
+        var filePath: RelativePath { path.appending(name) }
     }
 
     /// - Parameters:
@@ -196,7 +208,8 @@ final class FolderScan {
     /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
     func scan(_ entries: [FolderWatcher.Entry]?) throws {
         defer { if isLarge { store.setCache(kibibytes: nil) } }
-        if try index({ try !$0.isComplete }) { examinations = 0 }
+        isRebuilding = try index { try !$0.isComplete }
+        if isRebuilding { examinations = 0 }
         let root = lookUpRoot()
         // Without the pictures folder, no entry is looked up.
         let entries = root.status?.kind == .directory ? entries : nil

@@ -60,6 +60,8 @@ final class FolderWatcher: Sendable {
         var hasRootAttributes = false
         var firstEvent: DispatchTime?
         var isReportScheduled = false
+        /// The last file that was moved away, with the number of the move, and whether its name was free before.
+        var lastMove: (cookie: UInt32, path: RelativePath, wasFree: Bool?)?
         /// The folders that could not be watched, because the user has no more watches.
         var unwatched: Set<RelativePath> = []
         /// nil after ``stop()``.
@@ -448,8 +450,7 @@ final class FolderWatcher: Sendable {
         } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
             // A name that appears was free before, so that an earlier event says that.
             if !has(IN_ATTRIB | IN_CREATE), !state.needsFullScan {
-                state.events.record(
-                    folder.appending(name), isFree: has(IN_DELETE | IN_MOVED_FROM))
+                recordName(folder.appending(name), event, &state)
             }
             if has(IN_CREATE), !has(IN_ISDIR) {
                 state.unclosed[event.wd, default: []].insert(name)
@@ -461,6 +462,19 @@ final class FolderWatcher: Sendable {
         } else if name.isEmpty, folder == .root, has(IN_ATTRIB) {
             state.hasRootAttributes = true
         }
+    }
+
+    /// Records whether a name became free. It does not if its file becomes a backup, as by an editor that writes the new
+    /// file then.
+    private func recordName(_ path: RelativePath, _ event: inotify_event, _ state: inout State) {
+        let isMove = Int(event.mask) & Int(IN_MOVED_FROM) != 0
+        if isMove { state.lastMove = (event.cookie, path, state.events.wasFree[path]) }
+        if let last = state.lastMove, !isMove, last.cookie == event.cookie, event.cookie != 0,
+            path.isBackup(of: last.path)
+        {
+            state.events.wasFree[last.path] = last.wasFree ?? false
+        }
+        state.events.record(path, isFree: Int(event.mask) & Int(IN_DELETE | IN_MOVED_FROM) != 0)
     }
 
     /// Reports the links that lead to a changed name.

@@ -10,20 +10,33 @@ internal import Translation
 /// IDs survive moves, restarts and the loss of the cache. The state has no paths and contents; it is read by each page.
 /// It changes on the queue of the database, after the change was stored.
 final class LocalMarks: Sendable {
-    struct Entry {
+    private struct Entry {
         let sizeBytes: Int64
         /// The hash of the last known path.
         let pathHash: Int64
         var marks: Set<Mark>
     }
 
-    struct State {
+    private struct State {
         var isLoaded = false
         /// The numbers of the known users, by ``UserName/key``.
         var users: [String: Int64] = [:]
         var photos: [Int64: Entry] = [:]
         /// The marked photos that are in the index.
         var found: Set<Int64> = []
+
+        /// Returns the photos in the index that a user likes.
+        func liked(_ user: Int64?) -> Set<Int64> {
+            guard let user else { return [] }
+            let like = Mark(user: user, kind: .like)
+            return found.filter { photos[$0]?.marks.contains(like) == true }
+        }
+
+        /// Replaces the entry of a photo; nil if it has no marks.
+        mutating func set(_ id: Int64, _ entry: Entry?) {
+            photos[id] = entry
+            if entry == nil { found.remove(id) }
+        }
     }
 
     /// The marked photos that are not in the index, by the size and by the hash of the path of their file.
@@ -97,7 +110,7 @@ final class LocalMarks: Sendable {
     }
 
     /// Returns all photos in the index that a user likes.
-    func rows(of user: String) -> [Int64] { state.withLock { $0.liked($0.users[user]) } }
+    func rows(of user: String) -> [Int64] { state.withLock { Array($0.liked($0.users[user])) } }
 
     /// Returns the number of photos that a user likes.
     func count(of user: String) -> Int { rows(of: user).count }
@@ -107,8 +120,11 @@ final class LocalMarks: Sendable {
 
     /// The marked photos that are not in the index.
     var missing: Set<Int64> {
-        state.withLock { state in Set(state.photos.keys).subtracting(state.found) }
+        state.withLock { Set($0.photos.keys).subtracting($0.found) }
     }
+
+    /// True if there are no marked photos.
+    var isEmpty: Bool { state.withLock(\.photos.isEmpty) }
 
     /// Returns the marked photos that are not in the index, for a scan.
     func missingFiles() -> Missing {
@@ -163,8 +179,7 @@ final class LocalMarks: Sendable {
         guard isMarked else { return try await remove(mark, [id]) }
         var isNew = false
         while true {
-            let file = try await markedFile(target, readsContent: kind != .current)
-            if try await add(mark, file) { isNew = true }
+            if try await add(mark, try await file(of: target)) { isNew = true }
             // A scan that did not know of the mark may have found another file meanwhile.
             let now = try await find()
             guard now.picture.file.stamp != target.picture.file.stamp else { return isNew }
@@ -199,21 +214,17 @@ final class LocalMarks: Sendable {
         if !others.isEmpty { _ = try await remove(mark, others) }
     }
 
-    private func markedFile(_ target: Target, readsContent: Bool) async throws -> PhotoFile {
-        let (id, stamp) = (target.picture.file.id, target.picture.file.stamp)
-        let path = target.picture.path
-        if let known = try await store.run({ try Self.file(id, $0) }),
-            !readsContent || known.stamp.content == stamp.content && known.content != nil
-        {
-            return known
-        }
-        guard readsContent else { return PhotoFile(id: id, path: path, stamp: stamp) }
-        guard let content = await digests.digest(ofFile: target.file) else {
+    private func file(of target: Target) async throws -> PhotoFile {
+        let (file, path) = (target.picture.file, target.picture.path)
+        let known = try await store.run { try Self.file(file.id, $0) }
+        if let known, known.path == path, known.stamp.content == file.stamp.content { return known }
+        guard let result = await digests.digest(ofFile: target.file), let digest = result.digest
+        else {
             throw await digests.isAbsent(target.file)
                 ? ProviderError.notFound(Message("The photo does not exist any more."))
                 : .failed(Message("The file of the photo cannot be read."))
         }
-        return PhotoFile(id: id, path: path, stamp: content.stamp, content: content)
+        return PhotoFile(id: file.id, path: path, stamp: result.stamp, digest: digest)
     }
 
     private func add(_ mark: Mark, _ file: PhotoFile) async throws -> Bool {
@@ -249,14 +260,12 @@ final class LocalMarks: Sendable {
         }
     }
 
-    /// Removes a mark from the missing photos of the same content. Otherwise, one of them would restore the mark.
+    /// Removes a mark from the missing photos of the same image data. Otherwise, one of them would restore the mark.
     private func removeMissing(
         _ mark: Mark, sameAs file: PhotoFile, _ database: Database
     ) throws(StorageError) -> [Int64] {
-        guard let content = file.content else { return [] }
-        let missing = missing
-        let others = try Self.sameContent(content, database).filter(missing.contains)
-        for other in others where other != file.id { try Self.delete(mark, other, database) }
+        let others = try Self.copies(of: file, database).filter(missing.contains)
+        for other in others { try Self.delete(mark, other, database) }
         try Self.deleteUnmarked(database)
         return others
     }
@@ -275,11 +284,9 @@ final class LocalMarks: Sendable {
         try await delete()
         state.withLock { state in
             guard let number = state.users.removeValue(forKey: user) else { return }
-            for (id, entry) in state.photos {
-                let marks = entry.marks.filter { $0.user != number }
-                var entry = entry
-                entry.marks = marks
-                state.set(id, marks.isEmpty ? nil : entry)
+            for (id, var entry) in state.photos {
+                entry.marks = entry.marks.filter { $0.user != number }
+                state.set(id, entry.marks.isEmpty ? nil : entry)
             }
         }
     }
@@ -297,16 +304,15 @@ final class LocalMarks: Sendable {
     ///
     /// - Parameters:
     ///   - files: The photos that are in the index now, and whose file has moved or changed.
-    ///   - lostFiles: The photos whose content is nowhere. Their likes move to another photo of the same content, if it
-    ///     has none.
+    ///   - lostFiles: The photos whose image data is nowhere. Their likes move to another photo of the same image data.
+    ///   - hidden: The photos that are not shown any more, although their files exist.
     /// - Returns: The number of photos that each user with changed likes likes now in addition, by ``UserName/key``, and
     ///   the photos that have new likes.
     /// - Throws: `StorageError`.
     func commit(
-        _ files: [PhotoFile], lost lostFiles: [PhotoFile]
+        _ files: [PhotoFile], lost lostFiles: [PhotoFile], hidden: Set<Int64> = []
     ) throws -> (gained: [String: Int], photos: Set<Int64>) {
-        let lost = Set(lostFiles.map(\.id))
-        let found = Set(files.map(\.id))
+        let (found, lost) = (Set(files.map(\.id)), Set(lostFiles.map(\.id)).union(hidden))
         let present = state.withLock { $0.found.union(found).subtracting(lost) }
         return try store.runAndWait { [self] database in
             var recipients: Set<Int64> = []
@@ -315,9 +321,8 @@ final class LocalMarks: Sendable {
                     try Self.write(file, database)
                 }
                 for file in lostFiles {
-                    guard let content = file.content else { continue }
-                    for other in try Self.sameContent(content, database).sorted()
-                    where other != file.id && present.contains(other) {
+                    for other in try Self.copies(of: file, database)
+                    where present.contains(other) {
                         // A user that likes both photos likes the lost one on.
                         try database.query(
                             "UPDATE OR IGNORE mark SET photo = ? WHERE photo = ? AND kind = 'like'",
@@ -330,13 +335,13 @@ final class LocalMarks: Sendable {
             let changed = recipients.union(lost).union(found)
             let entries = try changed.map { ($0, try Self.entry($0, database)) }
             return state.withLock { state in
-                let before = state.users.mapValues { Set(state.liked($0)) }
+                let before = state.users.mapValues { state.liked($0) }
                 state.found.formUnion(found)
                 for (id, entry) in entries { state.set(id, entry) }
                 state.found.subtract(lost)
                 var gained: [String: Int] = [:]
                 for (name, user) in state.users {
-                    let (liked, known) = (Set(state.liked(user)), before[name] ?? [])
+                    let (liked, known) = (state.liked(user), before[name] ?? [])
                     if liked != known { gained[name] = liked.subtracting(known).count }
                 }
                 return (gained, recipients)
@@ -371,39 +376,38 @@ final class LocalMarks: Sendable {
         _ id: Int64, _ database: Database
     ) throws(StorageError) -> PhotoFile? {
         try database.first(
-            "SELECT path, inode, size, modified, digest, birth, taken FROM marked WHERE id = ?",
+            "SELECT path, inode, size, modified, digest, bytes FROM marked WHERE id = ?",
             [.integer(id)]
         ) { row in
             PhotoFile(
                 id: id, path: RelativePath(bytes: row.blob(0)), stamp: FileStamp(row, at: 1),
-                content: FileDigest(row, at: 1))
+                digest: FileDigest(bytes: row.blob(4), count: row.integer(5)))
         }
     }
 
     private static func write(_ file: PhotoFile, _ database: Database) throws(StorageError) {
         try database.query(
             """
-            INSERT INTO marked (id, path, inode, size, modified, digest, birth, taken)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO marked (id, path, inode, size, modified, digest, bytes)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET path = excluded.path, inode = excluded.inode,
                 size = excluded.size, modified = excluded.modified, digest = excluded.digest,
-                birth = excluded.birth, taken = excluded.taken
+                bytes = excluded.bytes
             """,
             [
                 .integer(file.id), .blob(file.path.bytes), .integer(file.stamp.inode),
                 .integer(file.stamp.sizeBytes), .integer(file.stamp.modified),
-                .blob(file.content?.bytes ?? []), .integer(file.content?.birth),
-                .text(file.content?.taken?.text),
+                .blob(file.digest.bytes), .integer(file.digest.count),
             ])
     }
 
-    /// Returns the marked photos of a content.
-    private static func sameContent(
-        _ content: FileDigest, _ database: Database
+    /// Returns the other marked photos with the image data of a photo, in a constant order.
+    private static func copies(
+        of file: PhotoFile, _ database: Database
     ) throws(StorageError) -> [Int64] {
         try database.all(
-            "SELECT id FROM marked WHERE digest = ? AND size = ?",
-            [.blob(content.bytes), .integer(content.stamp.sizeBytes)]
+            "SELECT id FROM marked WHERE digest = ? AND id <> ? ORDER BY id",
+            [.blob(file.digest.bytes), .integer(file.id)]
         ) { $0.integer(0) }
     }
 
@@ -419,20 +423,5 @@ final class LocalMarks: Sendable {
     static func deleteUnmarked(_ database: Database) throws(StorageError) {
         try database.query(
             "DELETE FROM marked WHERE NOT EXISTS (SELECT 1 FROM mark WHERE photo = id)")
-    }
-}
-
-extension LocalMarks.State {
-    /// Returns the photos in the index that a user likes.
-    fileprivate func liked(_ user: Int64?) -> [Int64] {
-        guard let user else { return [] }
-        let like = Mark(user: user, kind: .like)
-        return found.filter { photos[$0]?.marks.contains(like) == true }
-    }
-
-    /// Replaces the entry of a photo; nil if it has no marks.
-    fileprivate mutating func set(_ id: Int64, _ entry: LocalMarks.Entry?) {
-        photos[id] = entry
-        if entry == nil { found.remove(id) }
     }
 }

@@ -75,15 +75,14 @@ extension LocalProvider {
             -- The photos that users have marked. The ID of a photo, which is also its row in the index, never changes.
             CREATE TABLE marked (
                 id INTEGER PRIMARY KEY,
-                -- The last known file: the path below the pictures folder, the stamp, the SHA-256, which is empty
-                -- before the file was read, the time of creation in nanoseconds since 1970, and the capture time
+                -- The last known file: the path below the pictures folder, the stamp, and the SHA-256 of the image data
+                -- with their number of bytes, which is empty before the file was read
                 path BLOB NOT NULL,
                 inode INTEGER NOT NULL,
                 size INTEGER NOT NULL,
                 modified INTEGER NOT NULL,
                 digest BLOB NOT NULL,
-                birth INTEGER,
-                taken TEXT
+                bytes INTEGER NOT NULL
             );
             CREATE INDEX marked_by_digest ON marked (digest);
             CREATE TABLE mark (

@@ -10,7 +10,7 @@ struct PhotoFilter: Sendable, Hashable {
     private static let systemFolders: Set = [
         "$recycle.bin", "lost+found", "system volume information",
     ]
-    private static let backupEndings = ["~", ".orig", "_original"].map { Array($0.utf8) }
+    static let backupEndings = ["~", ".orig", "_original"].map { Array($0.utf8) }
 
     /// Returns true if a file with this name hides its folder.
     static func isMarker(_ name: [UInt8]) -> Bool { markers.contains(name) }

@@ -41,23 +41,11 @@ final class PictureFiles {
         each([path], orElse: nil) { resolvedPath($0) }[0]
     }
 
-    /// Reads a file for its content.
-    ///
-    /// - Returns: nil for a file that cannot be read, or that changes meanwhile.
-    func digest(_ path: [UInt8], _ reader: DigestReader) -> FileDigest? {
-        each([path]) { reader.read($0, $1) }[0] ?? nil
-    }
-
-    /// Returns the time of creation of a file, in nanoseconds since 1970; nil if it is unknown.
-    func birth(_ path: [UInt8]) -> Int64? {
-        let results = each([path]) { path, progress -> Int64? in
-            guard case .success(let descriptor) = PictureFolder.open(path, progress) else {
-                return nil
-            }
-            defer { close(descriptor) }
-            return FileDigest.birth(descriptor)
-        }
-        return results[0] ?? nil
+    /// Reads the image data of files; see ``DigestReader/read(_:_:expecting:)``.
+    func digests(
+        _ paths: [[UInt8]], _ reader: DigestReader, expecting count: Int64?
+    ) -> [DigestReader.Result?] {
+        each(paths) { reader.read($0, $1, expecting: count) }.map { $0 ?? nil }
     }
 
     /// Returns true if a folder can be read.

@@ -41,17 +41,6 @@ extension FileStamp {
     }
 }
 
-extension FileDigest {
-    /// Reads the columns `inode, size, modified, value, birth, taken`; nil if the value is NULL or empty.
-    init?(_ row: borrowing Row, at column: Int32) {
-        let bytes = row.blob(column + 3)
-        guard !bytes.isEmpty else { return nil }
-        self.init(
-            bytes: bytes, stamp: FileStamp(row, at: column), birth: row.optionalInteger(column + 4),
-            taken: row.optionalText(column + 5).flatMap(CaptureTime.init))
-    }
-}
-
 extension PictureIndex {
     /// The value of the column `examined` of a file whose metadata was read completely. Earlier versions read less, and
     /// stored smaller values.
@@ -116,38 +105,17 @@ extension PictureIndex {
     }
 }
 
-/// The search for files by content.
 extension PictureIndex {
-    /// Returns the photos of a size in bytes, by path. Their content is known if the file was read and has not changed
-    /// since.
-    func photos(size: Int64) throws(StorageError) -> [PhotoFile] {
+    /// Returns the photos of a size in bytes, by path.
+    func photos(size: Int64) throws(StorageError) -> [Picture] {
         try database.all(
             """
-            SELECT file.id, folder.path, name, file.inode, file.size, file.modified, value, birth,
-                digest.taken
-            FROM file JOIN folder ON folder.id = file.folder
-                LEFT JOIN content AS digest ON digest.file = file.id AND digest.inode = file.inode
-                    AND digest.size = file.size AND digest.modified = file.modified
-            WHERE file.size = ? AND format > 0 ORDER BY path, name
+            SELECT \(Self.columns), (SELECT path FROM folder WHERE id = file.folder) FROM file
+            WHERE size = ? AND format > 0 ORDER BY folder, name
             """, [.integer(size)]
         ) { row in
-            PhotoFile(
-                id: row.integer(0), path: RelativePath(bytes: row.blob(1)).appending(row.blob(2)),
-                stamp: FileStamp(row, at: 3), content: FileDigest(row, at: 3))
+            Picture(
+                file: Self.file(row), folder: RelativePath(bytes: row.blob(21)))
         }
-    }
-
-    /// Stores the content of a file, so that it is not read again.
-    func setContent(_ digest: FileDigest, of row: Int64) throws(StorageError) {
-        try database.query(
-            """
-            INSERT OR REPLACE INTO content SELECT id, ?, ?, ?, ?, ?, ? FROM file WHERE id = ?
-            """,
-            [
-                .integer(digest.stamp.inode), .integer(digest.stamp.sizeBytes),
-                .integer(digest.stamp.modified), .integer(digest.birth), .text(digest.taken?.text),
-                .blob(digest.bytes),
-                .integer(row),
-            ])
     }
 }

@@ -87,20 +87,6 @@ extension PictureIndex {
             CREATE INDEX former_by_file ON former (file);
             CREATE INDEX former_by_position ON former (position, file, born);
             CREATE INDEX former_by_day ON former (day, taken, file, year, born) WHERE day IS NOT NULL;
-            -- The contents of files that were read to find marked photos, which are searched by size, then by content
-            CREATE TABLE content (
-                file INTEGER PRIMARY KEY REFERENCES file (id) ON DELETE CASCADE,
-                -- The file that was read
-                inode INTEGER NOT NULL,
-                size INTEGER NOT NULL,
-                modified INTEGER NOT NULL,
-                -- The time of creation, in nanoseconds since 1970
-                birth INTEGER,
-                -- The capture time; NULL if the image has none
-                taken TEXT,
-                -- SHA-256
-                value BLOB NOT NULL
-            );
         """)
 }
 

@@ -205,7 +205,7 @@ struct PictureIndex {
 
     // MARK: Files
 
-    private static let columns =
+    static let columns =
         "id, folder, name, inode, size, modified, changed, format, position, \(ImageFacts.columns)"
 
     /// Reads ``File`` from the first columns of a row, which are in the order of its properties.

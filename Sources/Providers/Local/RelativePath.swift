@@ -37,10 +37,9 @@ struct RelativePath: Hashable, Sendable {
             ?? [slash]
     }
 
-    /// Returns true if this is the name of a backup of `path`: `a.jpg~`, which many editors use, or `a.jpg_original` of
-    /// ExifTool.
+    /// Returns true if this is the name of a backup of `path`, which is never a photo.
     func isBackup(of path: RelativePath) -> Bool {
-        ["~", "_original"].contains { bytes == path.bytes + Array($0.utf8) }
+        PhotoFilter.backupEndings.contains { bytes == path.bytes + $0 }
     }
 
     var depth: Int { bytes.count { $0 == Self.slash } }

@@ -1,0 +1,118 @@
+/// The image data of a file: the parts that programs leave unchanged when they edit metadata.
+package enum ImageData {
+    /// Returns the ranges of the image data in a file, in their order; the whole file if its format has no known parts, or
+    /// if it is damaged.
+    package static func ranges(of source: some ByteSource) -> [Range<Int>] {
+        let ranges: [Range<Int>] =
+            switch ImageFormat(source) {
+            case .jpeg: jpeg(source)
+            case .png: png(source)
+            case .webP: webP(source)
+            case .avif, .heic: heif(source)
+            case .jpegXL:
+                Box.boxes(in: source, 0..<source.count)
+                    .filter { $0.hasType("jxlc") || $0.hasType("jxlp") }.map(\.contents)
+            case .gif, .tiff, .bmp, .raw, nil: []
+            }
+        return ranges.isEmpty ? [0..<source.count] : ranges
+    }
+
+    /// Everything from the first scan on. Source: ISO/IEC 10918-1 Annex B.
+    private static func jpeg(_ source: some ByteSource) -> [Range<Int>] {
+        var offset = 2
+        while let marker = source.number(at: offset, 2), marker >> 8 == 0xff {
+            switch marker {
+            case 0xffda: return [offset..<source.count]
+            case 0xffff: offset += 1
+            default:
+                guard let length = source.number(at: offset + 2, 2), length >= 2 else { return [] }
+                offset += 2 + length
+            }
+        }
+        return []
+    }
+
+    /// The chunks of pixels. Source: PNG Specification, Third Edition, §5.
+    private static func png(_ source: some ByteSource) -> [Range<Int>] {
+        chunks(source, from: 8, isLengthFirst: true, types: ["IDAT", "fdAT"])
+    }
+
+    /// The chunks of pixels. Source: WebP Container Specification.
+    private static func webP(_ source: some ByteSource) -> [Range<Int>] {
+        chunks(source, from: 12, isLengthFirst: false, types: ["VP8 ", "VP8L", "ALPH", "ANMF"])
+    }
+
+    /// Returns the contents of chunks. Those of PNG are followed by a checksum, those of RIFF have an even length.
+    private static func chunks(
+        _ source: some ByteSource, from start: Int, isLengthFirst: Bool, types: [StaticString]
+    ) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        var offset = start
+        while let head = source.bytes(at: offset, 8),
+            let length = head.number(at: isLengthFirst ? 0 : 4, 4, isBigEndian: isLengthFirst),
+            length <= source.count - offset - 8
+        {
+            if types.contains(where: { head.hasText($0, at: isLengthFirst ? 4 : 0) }) {
+                ranges.append(offset + 8..<offset + 8 + length)
+            }
+            offset += 8 + length + (isLengthFirst ? 4 : length & 1)
+        }
+        return ranges
+    }
+
+    /// The items other than metadata. Source: ISO/IEC 14496-12 §8.11.
+    private static func heif(_ source: some ByteSource) -> [Range<Int>] {
+        guard let meta = Box.boxes(in: source, 0..<source.count).first("meta"),
+            meta.contents.count >= 4
+        else { return [] }
+        let boxes = Box.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
+        guard let table = boxes.first("iloc")?.read(source), let list = boxes.first("iinf"),
+            let version = source.number(at: list.contents.lowerBound, 1)
+        else { return [] }
+        var metadata: Set<Int> = []
+        let start = list.contents.lowerBound + (version == 0 ? 6 : 8)
+        for entry in Box.boxes(in: source, start..<max(start, list.contents.upperBound)) {
+            guard let bytes = entry.read(source), let version = bytes.number(at: 0, 1),
+                let id = bytes.number(at: 4, version == 2 ? 2 : 4)
+            else { continue }
+            let type = version == 2 ? 8 : 10
+            if bytes.hasText("Exif", at: type) || bytes.hasText("mime", at: type) {
+                metadata.insert(id)
+            }
+        }
+        return extents(table, besides: metadata)
+            .filter { $0.upperBound <= source.count }
+    }
+
+    /// Reads the extents of items in the file; none of a malformed table.
+    private static func extents(_ table: Bytes, besides omitted: Set<Int>) -> [Range<Int>] {
+        var offset = 0
+        func next(_ count: Int) -> Int? {
+            defer { offset += count }
+            return count == 0 ? 0 : table.number(at: offset, count)
+        }
+        guard let version = next(1), version <= 2, next(3) != nil, let widths = next(2) else {
+            return []
+        }
+        let idBytes = version == 2 ? 4 : 2
+        let indexBytes = version == 0 ? 0 : widths & 15
+        var ranges: [Range<Int>] = []
+        guard let count = next(idBytes) else { return [] }
+        for _ in 0..<count {
+            guard let id = next(idBytes), let method = next(version > 0 ? 2 : 0), next(2) != nil,
+                let base = next(widths >> 4 & 15), let extents = next(2)
+            else { return [] }
+            for _ in 0..<extents {
+                guard next(indexBytes) != nil, let start = next(widths >> 12),
+                    let length = next(widths >> 8 & 15), base < 1 << 48, start < 1 << 48,
+                    length < 1 << 48
+                else { return [] }
+                // Items within the table itself are derived images, such as grids.
+                if method & 15 == 0, length > 0, !omitted.contains(id) {
+                    ranges.append(base + start..<base + start + length)
+                }
+            }
+        }
+        return ranges
+    }
+}
