@@ -135,7 +135,7 @@ extension PictureFolder {
 
     private func makeScan() -> FolderScan {
         FolderScan(
-            root: root, database, PictureFiles(files), watcher, marks, state.withLock(\.filter),
+            root: root, store, PictureFiles(files), watcher, marks, state.withLock(\.filter),
             isStopped: { [self] in isStopped }, examine: { [self] in examine($0) },
             publish: { [self] in publish($0) })
     }
