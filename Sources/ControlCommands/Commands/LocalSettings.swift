@@ -49,7 +49,7 @@ struct LocalSettings: ParsableArguments {
         for account in try await service.snapshot().accounts
         where account.provider == provider.path && account.isLoggedIn {
             // The state of the account has the reason for a failure.
-            try? await service.account(account.path).refresh()
+            _ = try? await service.account(account.path).refresh()
         }
     }
 
