@@ -1,4 +1,5 @@
 import Accounts
+import Feeds
 import OAuth
 import ProviderKit
 import Storage
