@@ -40,7 +40,7 @@ struct KeePassXCTests {
         _ = try await ada.ids()
         _ = await errorReply { _ = try await ada.refresh("") }
         #expect(try await keyring.dialogs == [])
-        try await keyring.allowingAccess { try await ada.refresh() }
+        _ = try await keyring.allowingAccess { try await ada.refresh() }
         try await fixture.wait(ada, "ready")
 
         let tokens = fixture.tokens
