@@ -5,7 +5,7 @@ package import Translation
 
 /// One connection to an SQLite database.
 ///
-/// Not `Sendable`: one owner uses it, one call at a time. A ``DatabaseQueue`` can be shared.
+/// Not `Sendable`: one owner uses it, one call at a time. A ``Store`` can be shared.
 package final class Database {
     /// The point that a commit waits for.
     package enum Durability: String {
@@ -86,16 +86,8 @@ package final class Database {
         return .readOnly(path, Self.readOnlyReason(path))
     }
 
-    /// True if the file was deleted, or replaced by another one. Its contents cannot be recreated.
-    var isDeleted: Bool { isPreserved && isMoved }
-
     /// True if the file was deleted, or replaced by another one.
     var isMoved: Bool { identity != nil && FileStatus(path)?.identity != identity }
-
-    /// Deletes the file of a database that is closed, and those that belong to it.
-    package static func delete(_ path: String) {
-        for suffix in ["", "-journal", "-wal", "-shm"] { unlink(path + suffix) }
-    }
 
     /// Writes the contents to a new file.
     func copy(to path: String) throws(StorageError) {
@@ -103,14 +95,6 @@ package final class Database {
         let quoted = path.split(separator: "'", omittingEmptySubsequences: false)
             .joined(separator: "''")
         try execute("VACUUM INTO '\(quoted)'")
-    }
-
-    /// Writes the contents of a deleted file to its path. A file that is there now stays.
-    func writeAgain() throws(StorageError) {
-        try PrivateFolder.create(String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]))
-        guard FileStatus(path) == nil else { return }
-        Self.delete(path)
-        try copy(to: path)
     }
 
     /// Runs statements without parameters and ignores their rows.
@@ -211,28 +195,6 @@ package final class Database {
             try? query("ROLLBACK")
         }
         return try body()
-    }
-
-    /// Migrates the file to the newest format.
-    ///
-    /// - Parameter steps: The changes from each version to the next. Version 0 is an empty file. Steps are only ever
-    ///   appended. They run in one transaction.
-    /// - Throws: ``StorageError/newerVersion(path:found:known:)`` for a file of a newer version.
-    package func migrate(_ steps: [String]) throws(StorageError) {
-        guard try version(atMost: steps.count) < steps.count else { return }
-        try transaction { () throws(StorageError) in
-            // Another connection may have migrated the file meanwhile.
-            for step in steps[try version(atMost: steps.count)...] { try execute(step) }
-            try execute("PRAGMA user_version = \(steps.count)")
-        }
-    }
-
-    private func version(atMost known: Int) throws(StorageError) -> Int {
-        let found = Int(try integer("PRAGMA user_version") ?? 0)
-        guard found <= known else {
-            throw .newerVersion(path: path, found: found, known: known)
-        }
-        return found
     }
 
     /// Removes all deleted data from the file and its log. The time and the additional disk space are proportional to

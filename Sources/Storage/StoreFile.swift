@@ -25,7 +25,8 @@ struct StoreFile {
         self.path = target.flatMap { FileStatus($0)?.kind == .file ? $0 : nil } ?? path
     }
 
-    var folder: String { String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)]) }
+    /// The folder of the path, also if that is a link.
+    var folder: String { String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)]) }
     private var journal: String { path + "-journal" }
 
     /// Reads the state.

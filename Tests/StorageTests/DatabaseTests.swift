@@ -17,40 +17,13 @@ import Testing
         try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) }
     }
 
-    // MARK: Migrations
-
-    @Test func `a file of a newer version is rejected`() throws {
-        try open().migrate(["CREATE TABLE a (b)", "CREATE TABLE c (d)"])
-        let older = try open()
-        #expect(throws: StorageError.newerVersion(path: path, found: 2, known: 1)) {
-            try older.migrate(["CREATE TABLE a (b)"])
-        }
-    }
-
-    @Test func `each migration runs once`() throws {
-        let steps = ["CREATE TABLE a (b)", "INSERT INTO a VALUES (1)", "INSERT INTO a VALUES (2)"]
-        for known in [1, 1, 3, 3] { try open().migrate(Array(steps.prefix(known))) }
-        #expect(try count("a", open()) == 2)
-    }
-
-    @Test func `a failed migration does not change the file`() throws {
-        try open().migrate(["CREATE TABLE a (b)"])
-        #expect(throws: StorageError.self) {
-            try open().migrate(["CREATE TABLE a (b)", "INSERT INTO a VALUES (1)", "nonsense"])
-        }
-        let database = try open()
-        #expect(try count("a", database) == 0)
-        try database.migrate(["CREATE TABLE a (b)", "INSERT INTO a VALUES (7)"])
-        #expect(try count("a", database) == 1)
-    }
-
     // MARK: Transactions
 
     private struct Stop: Error {}
 
     @Test func `a failed transaction stores nothing, including nested transactions`() throws {
         let database = try open()
-        try database.migrate(["CREATE TABLE a (b UNIQUE)"])
+        try database.execute("CREATE TABLE a (b UNIQUE)")
         #expect(throws: StorageError.self) {
             try database.transaction { () throws(StorageError) in
                 try database.transaction { () throws(StorageError) in
@@ -68,7 +41,7 @@ import Testing
 
     @Test func `a snapshot does not see writes of other connections`() throws {
         let (reader, writer) = (try open(), try open())
-        try writer.migrate(["CREATE TABLE a (b)"])
+        try writer.execute("CREATE TABLE a (b)")
         let counts = try reader.snapshot { () throws(StorageError) -> [Int64?] in
             let before = try reader.first("SELECT count(*) FROM a") { $0.integer(0) }
             try writer.query("INSERT INTO a VALUES (1)")
@@ -85,7 +58,7 @@ import Testing
     ])
     func `text survives a round trip`(text: String) throws {
         let database = try open()
-        try database.migrate(["CREATE TABLE a (b TEXT NOT NULL)"])
+        try database.execute("CREATE TABLE a (b TEXT NOT NULL)")
         try database.query("INSERT INTO a VALUES (?)", [.text(text)])
         #expect(
             try database.first("SELECT b FROM a WHERE b = ?", [.text(text)]) { $0.text(0) } == text)
@@ -94,7 +67,7 @@ import Testing
     @Test(arguments: [[], [0], [0xff, 0, 0xfe], [UInt8](repeating: 7, count: 100_000)])
     func `bytes survive a round trip`(bytes: [UInt8]) throws {
         let database = try open()
-        try database.migrate(["CREATE TABLE a (b BLOB NOT NULL)"])
+        try database.execute("CREATE TABLE a (b BLOB NOT NULL)")
         try database.query("INSERT INTO a VALUES (?)", [.blob(bytes)])
         #expect(try database.first("SELECT b FROM a") { $0.blob(0) } == bytes)
     }
@@ -121,32 +94,6 @@ import Testing
         #expect(throws: StorageError.damaged(path)) { try open() }
     }
 
-    @Test func `a damaged file is renamed and replaced`() throws {
-        func openPreserving() throws -> String? {
-            try Database.open(preserving: path, ["CREATE TABLE a (b)"]) {
-                (_) throws(StorageError) in
-            }.damaged
-        }
-        #expect(try openPreserving() == nil)
-        #expect(try openPreserving() == nil)
-        for number in 1...2 {
-            try folder.write("garbage \(number), and no database at all", to: "a.sqlite")
-            let newName = try #require(try openPreserving())
-            #expect(newName == "\(path).damaged-\(number)")
-            #expect(folder.has("a.sqlite.damaged-\(number)"))
-        }
-        #expect(try openPreserving() == nil)
-    }
-
-    @Test func `a file of a newer version is not renamed`() throws {
-        try open().execute("PRAGMA user_version = 2")
-        #expect(throws: StorageError.newerVersion(path: path, found: 2, known: 1)) {
-            _ = try Database.open(preserving: path, ["CREATE TABLE a (b)"]) {
-                (_) throws(StorageError) in
-            }
-        }
-    }
-
     @Test func `opening a file in a missing folder fails`() {
         #expect {
             try Database(path: folder.appending("none/a.sqlite"), durability: .full)
@@ -159,7 +106,7 @@ import Testing
         throws
     {
         let database = try open()
-        try database.migrate(["CREATE TABLE a (b)"])
+        try database.execute("CREATE TABLE a (b)")
         // SQLite returns the same error as for a full disk.
         try database.execute("PRAGMA max_page_count = 8")
         #expect(throws: StorageError.full) {

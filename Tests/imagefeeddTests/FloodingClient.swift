@@ -49,9 +49,8 @@ struct FloodingClient: ~Copyable {
         while poll(&event, 1, timeoutMilliseconds) > 0, read(socket, &buffer, buffer.count) > 0 {}
     }
 
-    /// Requests the first page of all photos `count` times.
-    ///
-    /// - Parameter isReading: True if the replies are read, until none arrives for a second.
+    /// Requests the first page of all photos `count` times. Reads the replies if `isReading`, until none arrives for a
+    /// second.
     func flood(
         _ count: Int, _ service: BusName, _ account: ObjectPath, _ feed: InterfaceName,
         isReading: Bool = false

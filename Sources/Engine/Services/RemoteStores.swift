@@ -24,7 +24,8 @@ package struct RemoteStores {
     ///   - now: Returns the current time.
     ///   - logger: The logger.
     package init(
-        cache: Store, folder: String, limitBytes: Int, http: any HTTPClient, clock: any Clock<Duration>,
+        cache: Store, folder: String, limitBytes: Int, http: any HTTPClient,
+        clock: any Clock<Duration>,
         now: @escaping () -> Timestamp, logger: Logger
     ) {
         self.clock = clock
