@@ -34,5 +34,5 @@ package struct Backoff: Sendable {
     ///
     /// - Parameter jitter: A random number from 0 to 1.
     /// - Returns: The pause.
-    package func pause(jitter: Double) -> Duration { pause * (0.8 + 0.4 * jitter) }
+    package func pause(jitter: Double) -> Duration { pause * (1 + 0.4 * (jitter - 0.5)) }
 }

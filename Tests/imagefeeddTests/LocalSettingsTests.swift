@@ -19,8 +19,8 @@ struct LocalSettingsTests {
     }
 
     private func titles() async throws -> [String] {
-        try await control("feed", "--format", "{title}\\n").output.split(separator: "\n")
-            .map(String.init)
+        try await control("feed").output.split(separator: "\n")
+            .compactMap { $0.split(separator: "\t").last.map(String.init) }
     }
 
     @Test func `the settings of the command are stored, and take effect at once`() async throws {
@@ -44,7 +44,7 @@ struct LocalSettingsTests {
         _ = try await control("configure", "local", "--directory", "")
         #expect(Set(try await titles()) == ["a", "b", "c d"])
         let error = try await control("configure", "local", "--directory", "nowhere", status: 1)
-        #expect(error.error.hasPrefix("nowhere cannot be used: No such file"))
+        #expect(error.error.hasPrefix("imagefeedctl: nowhere cannot be used: No such file"))
     }
 
     @Test func `the download of a local photo keeps the name of its file`() async throws {

@@ -50,6 +50,8 @@ package final class Login: RetainedItem {
     package private(set) var error: (any Error)?
     /// The authorization request, for a login in the browser.
     private(set) var authorization: Authorization?
+    /// True for a login in the browser that ends with a code.
+    private var takesCode: Bool
     /// The address to open in the browser; empty if none is needed, and until it is known.
     package private(set) var authorizationURL: String
     /// Completed when ``authorizationURL`` is known, after the discovery of the server.
@@ -70,6 +72,7 @@ package final class Login: RetainedItem {
         if !isPreparing { preparation.complete(.success(())) }
         self.number = number
         self.authorization = authorization
+        takesCode = authorization != nil
         authorizationURL = authorization?.url ?? ""
         self.provider = provider
         settings = engine.ports.settings.settings(of: provider.info.id)
@@ -98,6 +101,7 @@ package final class Login: RetainedItem {
     func setAuthorization(_ authorization: Authorization) throws {
         guard !hasEnded else { throw CancellationError() }
         self.authorization = authorization
+        takesCode = true
         try setAddress(authorization.url)
     }
 
@@ -120,11 +124,11 @@ package final class Login: RetainedItem {
             throw EngineError.invalidArgument(
                 "The server is still being contacted; wait for the authorization address.")
         }
-        guard !hasEnded || authorization == nil else {
-            throw EngineError.cancelled(Message(verbatim: "The login has already ended."))
-        }
-        guard let authorization else {
+        guard takesCode else {
             throw EngineError.notSupported(Message(verbatim: "This login does not use a code."))
+        }
+        guard !hasEnded, let authorization else {
+            throw EngineError.cancelled(Message(verbatim: "The login has already ended."))
         }
         guard state == .waiting else {
             throw EngineError.invalidArgument(
