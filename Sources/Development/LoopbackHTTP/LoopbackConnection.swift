@@ -73,6 +73,11 @@ struct LoopbackConnection {
         var end = LoopbackRequest.endOfHead(received)
         while end == nil {
             guard read(&received) else { return nil }
+            // Servers answer the beginning of TLS with an error in plain HTTP.
+            if received.first == 0x16 {
+                _ = write(Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8))
+                return nil
+            }
             end = LoopbackRequest.endOfHead(received)
         }
         guard let end,
