@@ -60,16 +60,14 @@ struct DamagedDatabase {
         var rejected = 0
         for table in tables {
             let keys = table.hasKey ? try Self.keys(of: table.name, in: target) : ["rowid"]
-            guard let copy = try TableCopy(table.name, keys, from: database, to: target) else {
-                continue
-            }
-            rejected += try copy.run()
+            var copy = try DamagedTable(table.name, keys, from: database, to: target)
+            rejected += try copy?.copy() ?? 0
         }
         // The numbers that were used are not used again.
         let numbers = try? database.all("SELECT name, seq FROM sqlite_sequence") {
             ($0.text(0), $0.integer(1))
         }
-        for (name, number) in numbers ?? [] {
+        for (name, number) in numbers ?? [] where DamagedTable.numbers.contains(number) {
             try target.query(
                 "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
                 [.integer(number), .text(name)])
@@ -83,109 +81,5 @@ struct DamagedDatabase {
         try database.all(
             "SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", [.text(table)]
         ) { $0.text(0) }
-    }
-}
-
-/// The copy of one table of a damaged database.
-private struct TableCopy {
-    private let source: Database
-    private let target: Database
-    private let table: String
-    /// The columns by which the rows of the table are ordered in the file.
-    private let keys: [String]
-    private let columns: [(source: String, target: String)]
-
-    /// The largest number of ranges of rows that are read between damaged pages.
-    private static let maximumRanges = 1000
-
-    /// Finds the columns; fails if the source does not have the table.
-    init?(
-        _ table: String, _ keys: [String], from source: Database, to target: Database
-    ) throws(StorageError) {
-        func names(_ database: Database) throws(StorageError) -> [String] {
-            try database.all(
-                "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", [.text(table)]
-            ) { $0.text(0) }
-        }
-        guard let old = try? names(source), !old.isEmpty else { return nil }
-        let new = try names(target)
-        columns = new.indices.compactMap { index in
-            if old.contains(new[index]) { return (new[index], new[index]) }
-            // The name of the column is damaged.
-            guard old.count == new.count, !new.contains(old[index]) else { return nil }
-            return (old[index], new[index])
-        }
-        (self.source, self.target, self.table, self.keys) = (source, target, table, keys)
-    }
-
-    private var hasNumbers: Bool { keys == ["rowid"] }
-
-    /// Copies the rows from both ends up to the first damaged page. In a table with numbered rows, the ranges between
-    /// damaged pages follow.
-    ///
-    /// - Returns: The number of rows that the target rejects.
-    func run() throws(StorageError) -> Int {
-        var rejected = 0
-        var ranges = [(low: Int64.min, high: Int64.max)]
-        var next = 0
-        while next < min(ranges.count, Self.maximumRanges) {
-            var (low, high) = ranges[next]
-            next += 1
-            if try copy("ASC", &low, &high, &rejected) { continue }
-            // Without numbers, the rows that are copied already are rejected.
-            var more = 0
-            let isComplete = try copy("DESC", &low, &high, &more)
-            guard hasNumbers else { continue }
-            rejected += more
-            if isComplete { continue }
-            let middle = low / 2 + high / 2
-            if low < middle, middle < high { ranges += [(low, middle + 1), (middle, high)] }
-        }
-        return rejected
-    }
-
-    /// Copies the rows between two numbers until one cannot be read.
-    ///
-    /// - Returns: False if a row could not be read; then the range is smaller.
-    private func copy(
-        _ order: String, _ low: inout Int64, _ high: inout Int64, _ rejected: inout Int
-    ) throws(StorageError) -> Bool {
-        func quoted(_ names: [String]) -> String {
-            names.map { $0 == "rowid" ? $0 : "\"\($0)\"" }.joined(separator: ", ")
-        }
-        let number = hasNumbers ? ["rowid"] : []
-        let sorting = keys.map { "\(quoted([$0])) \(order)" }.joined(separator: ", ")
-        let select = """
-            SELECT \(quoted(number + columns.map(\.source))) FROM "\(table)"
-            \(hasNumbers ? "WHERE rowid > ? AND rowid < ?" : "") ORDER BY \(sorting)
-            """
-        let names = number + columns.map(\.target)
-        let insert = """
-            INSERT OR IGNORE INTO "\(table)" (\(quoted(names)))
-            VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
-            """
-        var last: Int64?
-        var failure: StorageError?
-        do throws(StorageError) {
-            try source.query(select, hasNumbers ? [.integer(low), .integer(high)] : []) {
-                row throws(StorageError) in
-                last = row.integer(0)
-                let values = names.indices.map { row.value(Int32($0)) }
-                do throws(StorageError) {
-                    try target.query(insert, values)
-                    if target.changedRows == 0 { rejected += 1 }
-                } catch .failed(let code, _) where code & 0xff == SQLITE_CONSTRAINT {
-                    rejected += 1
-                } catch {
-                    failure = error
-                    throw error
-                }
-            }
-            return true
-        } catch {
-            if let failure { throw failure }
-            if let last, order == "ASC" { low = last } else if let last { high = last }
-            return false
-        }
     }
 }

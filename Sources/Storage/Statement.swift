@@ -1,7 +1,7 @@
 internal import CSQLite
 
 /// A value in a database.
-package enum SQLValue: Sendable {
+package enum SQLValue: Hashable, Sendable {
     case integer(Int64)
     /// A number. NaN is stored as NULL.
     case real(Double)

@@ -1,0 +1,171 @@
+internal import CSQLite
+
+/// The copy of one table of a damaged database.
+struct DamagedTable {
+    private let source: Database
+    private let target: Database
+    private let table: String
+    /// The columns by which the rows of the table are ordered in the file.
+    private let keys: [String]
+    private let columns: [(source: String, target: String)]
+    /// The column that is a name of the row number.
+    private let numberColumn: String?
+    /// The rows that violate a constraint of the target, each once, in the order in which they were read.
+    private var rejected: [[SQLValue]] = []
+    private var knownRejected: Set<[SQLValue]> = []
+    private var rejectedOrder: [Int] = []
+
+    /// The largest number of ranges of rows that are read between damaged pages.
+    private static let maximumRanges = 1000
+    /// The number of rows from which the position of a damaged page is estimated. A damaged page may contain rows with
+    /// wrong numbers, which must not hide the rows of other pages.
+    private static let estimateRows = 64
+    /// The numbers that tables use. Without a limit, a damaged number could leave none for new rows.
+    static let numbers: ClosedRange<Int64> = -1 << 48...1 << 48
+
+    /// Finds the columns; fails if the source does not have the table.
+    init?(
+        _ table: String, _ keys: [String], from source: Database, to target: Database
+    ) throws(StorageError) {
+        func names(_ database: Database) throws(StorageError) -> [String] {
+            try database.all(
+                "SELECT name FROM pragma_table_xinfo(?) WHERE hidden = 0", [.text(table)]
+            ) { $0.text(0) }
+        }
+        guard let old = try? names(source), !old.isEmpty else { return nil }
+        let new = try names(target)
+        columns = new.indices.compactMap { index in
+            if old.contains(new[index]) { return (new[index], new[index]) }
+            // The name of the column is damaged.
+            guard old.count == new.count, !new.contains(old[index]) else { return nil }
+            return (old[index], new[index])
+        }
+        let primary = try target.all(
+            "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0", [.text(table)]
+        ) { (name: $0.text(0), type: $0.text(1)) }
+        numberColumn =
+            keys == ["rowid"] && primary.count == 1 && primary[0].type == "INTEGER"
+            ? primary[0].name : nil
+        (self.source, self.target, self.table, self.keys) = (source, target, table, keys)
+    }
+
+    private var hasNumbers: Bool { keys == ["rowid"] }
+    private var names: [String] { (hasNumbers ? ["rowid"] : []) + columns.map(\.target) }
+
+    /// Copies the rows from both ends up to the first damaged page. In a table with numbered rows, the ranges between
+    /// damaged pages follow.
+    ///
+    /// - Returns: The number of rows that the target rejects.
+    mutating func copy() throws(StorageError) -> Int {
+        try copyAll()
+        guard hasNumbers else { return rejected.count }
+        // A row whose number is wrong, or was taken by a row with a wrong number, gets a new number.
+        var count = 0
+        for row in rejected {
+            let fields = zip(names, row).dropFirst().filter { $0.0 != numberColumn }
+            if try !insert(fields.map(\.0), fields.map(\.1)) { count += 1 }
+        }
+        return count
+    }
+
+    private mutating func copyAll() throws(StorageError) {
+        // Neither is limited by what the other has read, because the numbers may be wrong.
+        let (isComplete, low) = try copy("ASC", nil)
+        if isComplete { return }
+        let (isCompleteBackwards, high) = try copy("DESC", nil)
+        if isCompleteBackwards || !hasNumbers { return }
+        var ranges = [(low: low ?? .min, high: high ?? .max)]
+        var next = 0
+        while next < min(ranges.count, Self.maximumRanges) {
+            var (low, high) = ranges[next]
+            next += 1
+            let (isComplete, first) = try copy("ASC", (low, high))
+            if isComplete { continue }
+            low = first ?? low
+            let (isCompleteBackwards, last) = try copy("DESC", (low, high))
+            if isCompleteBackwards { continue }
+            high = last ?? high
+            let middle = low / 2 + high / 2
+            if low < middle, middle < high { ranges += [(low, middle + 1), (middle, high)] }
+        }
+    }
+
+    /// Copies rows until one cannot be read.
+    ///
+    /// - Parameters:
+    ///   - order: `ASC` or `DESC`.
+    ///   - range: The numbers between which rows are copied; nil for all rows.
+    /// - Returns: False if a row could not be read, and a number near the last row that could be read.
+    /// - Throws: ``StorageError`` of the target.
+    private mutating func copy(
+        _ order: String, _ range: (low: Int64, high: Int64)?
+    ) throws(StorageError) -> (isComplete: Bool, number: Int64?) {
+        let selected = (hasNumbers ? ["rowid"] : []) + columns.map(\.source)
+        let sorting = keys.map { "\(Self.quoted([$0])) \(order)" }.joined(separator: ", ")
+        let select = """
+            SELECT \(Self.quoted(selected)) FROM "\(table)"
+            \(range == nil ? "" : "WHERE rowid > ? AND rowid < ?") ORDER BY \(sorting)
+            """
+        let limits = range.map { [SQLValue.integer($0.low), .integer($0.high)] } ?? []
+        var numbers: [Int64] = []
+        var failure: StorageError?
+        do throws(StorageError) {
+            try source.query(select, limits) { row throws(StorageError) in
+                if hasNumbers { numbers.append(row.integer(0)) }
+                if numbers.count >= 2 * Self.estimateRows {
+                    numbers.removeFirst(Self.estimateRows)
+                }
+                let values = selected.indices.map { row.value(Int32($0)) }
+                do throws(StorageError) { try store(values) } catch {
+                    failure = error
+                    throw error
+                }
+            }
+            return (true, nil)
+        } catch {
+            if let failure { throw failure }
+            let last = numbers.suffix(Self.estimateRows).sorted()
+            return (false, last.isEmpty ? nil : last[last.count / 2])
+        }
+    }
+
+    /// Adds a row to the target, or to the rejected rows.
+    private mutating func store(_ values: [SQLValue]) throws(StorageError) {
+        if case .integer(let number) = values.first, hasNumbers, !Self.numbers.contains(number) {
+            return reject(values)
+        }
+        if try insert(names, values) { return }
+        let isStored = try target.exists(
+            """
+            SELECT 1 FROM "\(table)"
+            WHERE \(names.map { "\(Self.quoted([$0])) IS ?" }.joined(separator: " AND "))
+            """, values)
+        if !isStored { reject(values) }
+    }
+
+    private mutating func reject(_ values: [SQLValue]) {
+        if knownRejected.insert(values).inserted { rejected.append(values) }
+    }
+
+    /// Inserts a row into the target.
+    ///
+    /// - Returns: False if it violates a constraint.
+    private func insert(
+        _ names: [String], _ values: [SQLValue]
+    ) throws(StorageError) -> Bool {
+        let insert = """
+            INSERT OR IGNORE INTO "\(table)" (\(Self.quoted(names)))
+            VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
+            """
+        do throws(StorageError) {
+            try target.query(insert, values)
+            return target.changedRows > 0
+        } catch .failed(let code, _) where code & 0xff == SQLITE_CONSTRAINT {
+            return false
+        }
+    }
+
+    private static func quoted(_ names: [String]) -> String {
+        names.map { $0 == "rowid" ? $0 : "\"\($0)\"" }.joined(separator: ", ")
+    }
+}
