@@ -82,10 +82,13 @@ import Testing
         return found
     }
 
-    @Test func `a store starts after each damage, and everything that can be read is kept`() throws
+    @Test func `a store starts after each damage, and everything that can be read is kept`()
+        async throws
     {
         var (kept, total) = (0, 0)
         for seed in Simulation.seeds(700) {
+            // Other tests have time limits.
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let folder = try TemporaryDirectory()
             let path = folder.appending("data/data.sqlite")
@@ -133,8 +136,10 @@ import Testing
         #expect(kept > total / 3)
     }
 
-    @Test func `a store continues after damage while it is used`() throws {
+    @Test func `a store continues after damage while it is used`() async throws {
         for seed in Simulation.seeds(200) {
+            // Other tests have time limits.
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let folder = try TemporaryDirectory()
             let path = folder.appending("data/data.sqlite")
@@ -157,8 +162,10 @@ import Testing
         }
     }
 
-    @Test func `a disposable file is created again after each damage`() throws {
+    @Test func `a disposable file is created again after each damage`() async throws {
         for seed in Simulation.seeds(300) {
+            // Other tests have time limits.
+            await Task.yield()
             var random = SeededRandom(seed: seed)
             let folder = try TemporaryDirectory()
             let path = folder.appending("cache/cache.sqlite")
