@@ -139,8 +139,13 @@ struct SlideshowFaultTests {
             try await slideshow.commit { $0.update(photo, of: id("p1")) }
         }
         func secrets() throws -> [String] {
-            try FileManager.default.contentsOfDirectory(atPath: directory.path).filter { name in
-                let bytes = try Data(contentsOf: URL(filePath: directory.appending(name)))
+            try FileManager.default.subpathsOfDirectory(atPath: directory.path).filter { name in
+                let path = directory.appending(name)
+                var isFolder = false
+                guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+                    !isFolder
+                else { return false }
+                let bytes = try Data(contentsOf: URL(filePath: path))
                 return bytes.range(of: Data("Secret".utf8)) != nil
             }
         }
