@@ -114,16 +114,21 @@ final class ServiceFixture {
 
     /// Makes the feed cache refuse to change photos, as on a full disk.
     func fillCacheDisk() throws {
-        try Database(path: feedFile, durability: .process).execute(
-            """
-            CREATE TRIGGER refuse BEFORE UPDATE ON photo BEGIN SELECT RAISE(ABORT, 'no'); END;
-            CREATE TRIGGER refuse_insert BEFORE INSERT ON photo BEGIN SELECT RAISE(ABORT, 'no'); END;
-            """)
+        try engine.stores.feeds.store.runAndWait {
+            try $0.execute(
+                """
+                CREATE TRIGGER refuse BEFORE UPDATE ON photo
+                BEGIN SELECT RAISE(ABORT, 'no'); END;
+                CREATE TRIGGER refuse_insert BEFORE INSERT ON photo
+                BEGIN SELECT RAISE(ABORT, 'no'); END;
+                """)
+        }
     }
 
     func emptyCacheDisk() throws {
-        try Database(path: feedFile, durability: .process).execute(
-            "DROP TRIGGER refuse; DROP TRIGGER refuse_insert;")
+        try engine.stores.feeds.store.runAndWait {
+            try $0.execute("DROP TRIGGER refuse; DROP TRIGGER refuse_insert")
+        }
     }
 
     /// Returns the number of rows of a table of the feed cache, with a condition or without one.
