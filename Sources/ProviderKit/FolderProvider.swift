@@ -23,7 +23,7 @@ package protocol FolderProvider: Provider {
     /// Deletes a user and all data that the provider stores about them.
     func removeUser(_ account: AccountIdentity) async throws
 
-    /// Returns the profile of a user, who may be logged out.
+    /// Returns the profile of a user that may be logged out.
     func profile(of account: AccountIdentity) async throws -> Profile
 
     /// Creates the session of a logged-in user.

@@ -121,7 +121,7 @@ struct LocalAccountTests {
         #expect(account.defaultSource == SourceID("likes"))
     }
 
-    @Test func `an avatar is drawn from a photo, also of another account`() async throws {
+    @Test func `an avatar is made from a photo, also of another account`() async throws {
         let fixture = try fixture()
         let ada = try await logIn(fixture)
         let bob = try await logIn(fixture, "bob")

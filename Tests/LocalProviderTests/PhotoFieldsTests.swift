@@ -155,7 +155,7 @@ struct PhotoFieldsTests {
         try await first.register()
         try await first.like("b")
         let before = try await first.photos()
-        // The state of an index after its migration.
+        // The index as an earlier version left it.
         try await first.session.folder.store.run { database in
             try database.execute(
                 """

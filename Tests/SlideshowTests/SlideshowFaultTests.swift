@@ -175,7 +175,7 @@ struct SlideshowFaultTests {
 
     // MARK: Photos that cannot be shown
 
-    @Test func `whether there is a next photo is known after a change without a client`()
+    @Test func `CanGoNext is right after a change without a client`()
         async throws
     {
         let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["p1", "p2"]]))

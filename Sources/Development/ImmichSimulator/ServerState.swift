@@ -14,7 +14,7 @@ package struct ServerState: SimulatedState {
     var albums: [SimulatedAlbum] = []
     var people: [SimulatedPerson] = []
     var stacks: [SimulatedStack] = []
-    /// The users who share their timelines, by the user who sees them.
+    /// The users that share their timelines, by the user that sees them.
     var partners: [String: [String]] = [:]
     /// The days, `2019-11-22`, with their assets.
     var memories: [(day: String, assets: [String])] = []

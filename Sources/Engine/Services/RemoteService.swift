@@ -336,7 +336,7 @@ package enum ServiceReport {
     case event(AccountEvent)
     /// The profile is known, from the cache or from the service.
     case profile(Profile)
-    /// A request for the profile failed, which nobody waited for.
+    /// A request for the profile failed, and no call waited for it.
     case profileFailed
     /// The service reported the user of the token.
     case user(Profile)

@@ -130,7 +130,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         do {
             response = try await client.send(.get, path, query, about: .source(source.id))
         } catch ProviderError.notFound where source.isTag {
-            // GoToSocial 0.20, `TagTimelineGet`: nobody has used the tag.
+            // GoToSocial 0.20, `TagTimelineGet`: the tag was never used.
             return ([], nil, nil, false)
         }
         let list: LenientList<StatusRecord> = try client.decode(response)
