@@ -114,7 +114,7 @@ final class Transfer {
         isProxied = proxy != nil
         if isProxied { try hop.checkProxied(reach) }
         let easy = try EasyHandle(
-            hop, userAgent: client.userAgent, proxy: proxy,
+            hop, userAgent: hop.request.userAgent ?? client.userAgent, proxy: proxy,
             certificates: certificateFiles[hop.address.origin.host], limits: client.limits)
         if request.plugin != nil {
             easy.set(CURLOPT_MAX_RECV_SPEED_LARGE, client.limits.pluginBytesPerSecond)

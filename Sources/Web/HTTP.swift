@@ -121,6 +121,8 @@ public struct HTTPRequest: Sendable {
     package var allowedHosts: AllowedHosts?
     /// True if an address of a service may be on loopback, because the service is.
     package var allowsLoopback = false
+    /// The user agent; nil for that of the program and its version.
+    package var userAgent: String?
     /// The secrets in the body, such as a password. They are removed from the response to a failed request.
     package var bodySecrets: [Secret] = []
     /// The ID of the plugin that the request is sent for; nil for a built-in provider. All plugins share a part of the

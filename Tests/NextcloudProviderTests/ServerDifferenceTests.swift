@@ -249,8 +249,6 @@ struct ServerDifferenceTests {
                 return record?.created?.secondsSince1970
             }
             let file = "Sun, 15 Jun 2025 15:06:40 GMT"
-            let debug = "\(String(describing: created(1_750_031_999, modified: file))) \(String(describing: created(1_750_000_000, modified: file))) \(String(describing: created(0, modified: file)))"
-            if let out = fopen("/tmp/tz.log", "w") { fputs(debug, out); fclose(out) }
             // 23:59:59 on the clock of the camera, in summer.
             #expect(created(1_750_031_999, modified: file) == 1_750_031_999 + 7 * 3600)
             // The time of the file.
