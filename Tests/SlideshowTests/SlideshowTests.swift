@@ -404,6 +404,29 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "b1")
     }
 
+    @Test(arguments: [true, false])
+    func `a new photo behind new ones of another orientation is shown next`(isSized: Bool)
+        async throws
+    {
+        let photos = FakeSlideshowPhotos(["a": ["a1", "a2", "a3"]])
+        photos.accounts[0].isLocal = false
+        photos.mayReadAhead = false
+        photos.pageLimit = 1
+        let fixture = SlideshowFixture(photos)
+        try await fixture.slideshow.setShuffled(true)
+        try await fixture.slideshow.setOrientation("landscape")
+        _ = try await fixture.next()
+        photos.add("new", to: 0)
+        photos.add("other", to: 0)
+        if isSized {
+            photos.portraits = [PhotoID("other")]
+        } else {
+            photos.unknown = [PhotoID("other")]
+        }
+        await fixture.arrive(2)
+        #expect(try await fixture.next() == "new")
+    }
+
     @Test func `a restart continues the round with the same photo and history`() async throws {
         let fixture = fixture()
         try await fixture.slideshow.setShuffled(true)

@@ -395,16 +395,19 @@ package final class SlideshowReader {
         var cursor = ""
         var found = 0
         repeat {
+            // Photos of another orientation or of unknown size may be new, too, and precede others.
+            var others = 0
             let added = try await read(part) { position in
                 let page = try await photos.page(of: part, after: cursor, count: Self.pageCount)
                 cursor = page.next
+                others = page.photos.count { !settings.orientation.accepts($0) }
                 return [
                     addition(of: page.photos, to: part.account, pass: position.pass, areNew: true)
                 ]
             }
             // New photos of a service are at the top.
-            guard let added, added > 0 else { return }
-            found += added
+            guard let added, added + others > 0 else { return }
+            found += added + others
         } while found < new && !cursor.isEmpty && order == started && !Task.isCancelled
     }
 
