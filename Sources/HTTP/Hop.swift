@@ -50,8 +50,8 @@ struct Hop {
                     ["server": address.origin.host]))
         }
         // The caller reads the address to which the user's server redirects, and tells the user.
-        if request.addressSource == .configuration, let allowed = request.allowedHosts,
-            allowed.patterns.isEmpty, !allowed.permits(target.text)
+        if request.addressSource == .configuration, request.plugin == nil,
+            request.allowedHosts?.permits(target.text) == false
         {
             return nil
         }

@@ -143,7 +143,7 @@ struct PollingLoginTests {
                 $0.url.hasPrefix("https://one.example/")
             })
         let start = fixture.ports.http.requests.value.first { $0.url.hasSuffix("/start") }
-        #expect(start?.headers["User-Agent"]?.hasPrefix("Image Feed on ") == true)
+        #expect(start?.userAgent?.hasPrefix("Image Feed on ") == true)
     }
 
     @Test(arguments: ["http://two.example", "https://two.example", "https://one.example:8443"])
