@@ -235,7 +235,8 @@ import Testing
     }
 
     @Test func `hidden files and files that are not images are ignored`() async throws {
-        let folder = try PhotosFixture(photos: ["a.unknown", "b.txt", ".b.jpg", ".c/d.jpg"])
+        // The title ends before an extension of at most five characters, also before an unknown one.
+        let folder = try PhotosFixture(photos: ["a.other", "b.txt", ".b.jpg", ".c/d.jpg"])
         try folder.add("text.jpg", seconds: 5, bytes: Array("dear diary".utf8))
         try folder.add("empty.jpg", seconds: 5, bytes: [])
         try await folder.ready()

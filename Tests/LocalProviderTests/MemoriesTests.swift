@@ -33,8 +33,13 @@ struct MemoriesTests {
         #expect(source.count == 5)
         #expect(source.cover == (try await fixture.page().photos.first?.id))
         #expect(try await fixture.photos.session.hasSource(MemoriesFixture.memories))
-        // The date of the file, which orders the other sources, has no effect.
-        #expect(try await fixture.photos.titles().last == "undated")
+        // The other sources are ordered by the time of capture, or else by that of the file, which is in 1970. A time
+        // in the future is unknown.
+        #expect(
+            try await fixture.photos.titles() == [
+                "today", "last", "after", "a", "b", "before", "month", "late", "old", "undated",
+                "future",
+            ])
     }
 
     @Test func `an empty source of memories is listed`() async throws {
@@ -259,17 +264,18 @@ struct MemoriesTests {
     @Test(.timeLimit(.minutes(2))) func `a date without other photos is not reported`() async throws
     {
         let fixture = try await MemoriesFixture.examined(
-            [("a.jpg", "2024-11-22"), ("b.jpg", "2027-11-22")], today: "2026-11-20")
+            [("a.jpg", "2014-11-22"), ("b.jpg", "2017-11-22")], today: "2016-11-20")
+        // The years are in the past, because a time of capture in the future is unknown.
         let folder = fixture.photos.session.folder
         func change(_ before: String, _ after: String) async throws {
             await folder.dateChanged(
                 from: try MemoriesFixture.date(before), to: try MemoriesFixture.date(after))
         }
-        try await change("2026-11-20", "2026-11-21")
-        try await change("2026-11-22", "2027-11-22")
+        try await change("2016-11-20", "2016-11-21")
+        try await change("2016-11-22", "2017-11-22")
         // The changes that follow are reported, so the first ones were not.
-        try await change("2026-11-21", "2026-11-22")
-        try await change("2027-11-22", "2028-11-22")
+        try await change("2016-11-21", "2016-11-22")
+        try await change("2017-11-22", "2018-11-22")
         try await fixture.updated([1, 1])
     }
 }
