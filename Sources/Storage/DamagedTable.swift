@@ -8,6 +8,8 @@ struct DamagedTable {
     /// The columns by which the rows of the table are ordered in the file.
     private let keys: [String]
     private let columns: [(source: String, target: String)]
+    /// The columns of the target that contain texts.
+    private let texts: Set<String>
     /// The column that is a name of the row number.
     private let numberColumn: String?
     /// The rows that violate a constraint of the target, each once, in the order in which they were read.
@@ -40,6 +42,10 @@ struct DamagedTable {
             guard old.count == new.count, !new.contains(old[index]) else { return nil }
             return (old[index], new[index])
         }
+        texts = try Set(
+            target.all(
+                "SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'", [.text(table)]
+            ) { $0.text(0) })
         let primary = try target.all(
             "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0", [.text(table)]
         ) { (name: $0.text(0), type: $0.text(1)) }
@@ -107,6 +113,7 @@ struct DamagedTable {
             \(range == nil ? "" : "WHERE rowid > ? AND rowid < ?") ORDER BY \(sorting)
             """
         let limits = range.map { [SQLValue.integer($0.low), .integer($0.high)] } ?? []
+        let names = names
         var numbers: [Int64] = []
         var failure: StorageError?
         do throws(StorageError) {
@@ -115,7 +122,7 @@ struct DamagedTable {
                 if numbers.count >= 2 * Self.estimateRows {
                     numbers.removeFirst(Self.estimateRows)
                 }
-                let values = selected.indices.map { row.value(Int32($0)) }
+                let values = selected.indices.map { value(row.value(Int32($0)), names[$0]) }
                 do throws(StorageError) { try store(values) } catch {
                     failure = error
                     throw error
@@ -127,6 +134,14 @@ struct DamagedTable {
             let last = numbers.suffix(Self.estimateRows).sorted()
             return (false, last.isEmpty ? nil : last[last.count / 2])
         }
+    }
+
+    /// Returns a value for a column. One wrong bit changes a text to bytes, which equal no text.
+    private func value(_ value: SQLValue, _ column: String) -> SQLValue {
+        guard case .blob(let bytes) = value, texts.contains(column),
+            let text = String(validating: bytes, as: UTF8.self)
+        else { return value }
+        return .text(text)
     }
 
     /// Adds a row to the target, or to the rejected rows.
