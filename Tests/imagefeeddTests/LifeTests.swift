@@ -127,25 +127,22 @@ struct LifeTests {
         return fields.count > 13 ? (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0) : 0
     }
 
-    @Test(arguments: [
-        ("--nofile=24", "the limit of open files is 24"),
-        ("--nofile=12", "the limit of open files is 12"),
-        ("--fsize=0", "the limit of file sizes is 0 bytes"),
-        ("--fsize=30000", "the limit of file sizes is 30000 bytes"),
-        ("--nproc=6", "the limit of processes and threads, 6, is reached"),
-    ])
+    /// Root is exempt from the limit of processes.
+    nonisolated private static let limits =
+        [
+            ("--nofile=24", "the limit of open files is 24"),
+            ("--nofile=12", "the limit of open files is 12"),
+            ("--fsize=0", "the limit of file sizes is 0 bytes"),
+            ("--fsize=30000", "the limit of file sizes is 30000 bytes"),
+        ]
+        + (getuid() == 0
+            ? [] : [("--nproc=6", "the limit of processes and threads, 6, is reached")])
+
+    @Test(arguments: limits)
     func `a limit that is too low is reported`(limit: String, reason: String) async throws {
-        // Root is exempt from the limit of processes.
-        let user = getuid() == 0 ? ["/usr/bin/setpriv", "--reuid=nobody", "--clear-groups"] : []
-        let home = try TemporaryDirectory()
-        chmod(home.path, 0o777)
-        let program = home.appending("imagefeedd")
-        try FileManager.default.copyItem(atPath: RunningDaemon.path, toPath: program)
-        let command = user + ["/usr/bin/prlimit", limit, program]
-        var environment = try RunningDaemon.environment()
-        environment["HOME"] = home.path
         let process = try ChildProcess(
-            command[0], Array(command.dropFirst()), environment: environment)
+            "/usr/bin/prlimit", [limit, RunningDaemon.path],
+            environment: try RunningDaemon.environment())
         let (exit, _, error) = try await process.result()
         #expect(exit == .code(1))
         #expect(error.hasPrefix("imagefeedd: \(reason); raise it"), "\(error)")
