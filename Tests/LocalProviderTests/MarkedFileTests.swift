@@ -92,7 +92,11 @@ import Testing
             ["IMG_0001.jpg", "IMG_0002.jpg"], liking: "IMG_0001")
         let again = try await change(
             folder, daemon,
-            { unlink(folder.path("IMG_0001.jpg")) },
+            {
+                // The inode number is not reused: a new file with it would be an edit while no events are recorded.
+                link(folder.path("IMG_0001.jpg"), folder.directory.appending("tmp/deleted"))
+                unlink(folder.path("IMG_0001.jpg"))
+            },
             {
                 try folder.add(
                     "IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
