@@ -263,6 +263,8 @@ extension LikeSender {
             try await write(local)
             guard closing == nil else { return nil }
             outbox.insert(local)
+            // A check of the service may have reset it since the request.
+            isUnavailable = true
             await storedLocally(local)
             return nil
         }
