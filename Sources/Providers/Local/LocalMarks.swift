@@ -29,7 +29,10 @@ final class LocalMarks: Sendable {
         func liked(_ user: Int64?) -> Set<Int64> {
             guard let user else { return [] }
             let like = Mark(user: user, kind: .like)
-            return found.filter { photos[$0]?.marks.contains(like) == true }
+            // The optimizer of Swift 6.3.1 fails on `filter` with a closure that reads `photos`.
+            var liked: Set<Int64> = []
+            for id in found where photos[id]?.marks.contains(like) == true { liked.insert(id) }
+            return liked
         }
 
         /// Replaces the entry of a photo; nil if it has no marks.
