@@ -159,7 +159,8 @@ struct LocalAccountTests {
         await #expect(throws: EngineError.self) { try await account.setAvatar("1") }
     }
 
-    @Test func `the session learns of watches of the source that depends on the date`() async throws {
+    @Test func `the session learns of watches of the source that depends on the date`() async throws
+    {
         let fixture = try fixture()
         let account = try await logIn(fixture)
         let session = try #require(provider.sessions.value.last)
