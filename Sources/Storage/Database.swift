@@ -97,6 +97,20 @@ package final class Database {
         try execute("VACUUM INTO '\(quoted)'")
     }
 
+    /// Replaces the contents by those of a file and its log, also of a file in a folder that cannot be written. No other
+    /// process may change the file.
+    func load(_ path: String) throws(StorageError) {
+        var opened: OpaquePointer?
+        defer { sqlite3_close_v2(opened) }
+        // This VFS needs no lock, and exclusive mode no file of shared memory.
+        try check(sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, "unix-none"))
+        try Self.check(
+            sqlite3_exec(opened, "PRAGMA locking_mode = EXCLUSIVE", nil, nil, nil), raw, path)
+        let backup = sqlite3_backup_init(raw, "main", opened, "main")
+        sqlite3_backup_step(backup, -1)
+        try check(sqlite3_backup_finish(backup))
+    }
+
     /// Runs statements without parameters and ignores their rows.
     package func execute(_ sql: String) throws(StorageError) {
         try check(sqlite3_exec(raw, sql, nil, nil, nil))

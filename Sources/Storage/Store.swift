@@ -457,9 +457,15 @@ package final class Store: Sendable {
                 recordFailure(error)
             }
         }
+        let file = StoreFile(path)
+        if file.hasLog, FileStatus(file.path)?.byteCount ?? 0 <= Self.maximumBytes,
+            let database = try? Database.inMemory(copyOf: file.path, formats)
+        {
+            return database
+        }
         let database = try Database.inMemory(formats)
-        let file = DamagedDatabase(StoreFile(path), maximumBytes: Self.maximumBytes)
-        _ = try? file?.copy(to: database)
+        let damaged = DamagedDatabase(file, maximumBytes: Self.maximumBytes)
+        _ = try? damaged?.copy(to: database)
         return database
     }
 

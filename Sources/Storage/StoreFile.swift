@@ -51,6 +51,11 @@ struct StoreFile {
         return journalBytes == nil ? .new : .lost
     }
 
+    /// True for a regular file with a log of transactions.
+    var hasLog: Bool {
+        [path, path + "-wal"].allSatisfy { FileStatus($0)?.kind == .file && access($0, R_OK) == 0 }
+    }
+
     private static func status(_ path: String) throws(StorageError) -> stat? {
         var status = stat()
         guard lstat(path, &status) == 0 else {

@@ -39,7 +39,24 @@ extension Database {
                 for format in formats { try upgrade(format, from: known?[format.name]) }
             }
         }
-        guard path != ":memory:" else { return }
+        if path != ":memory:" { try checkLayout(formats) }
+    }
+
+    /// Opens a copy of a file in memory.
+    ///
+    /// - Throws: ``StorageError`` if the file cannot be read or has a problem of any kind.
+    static func inMemory(copyOf path: String, _ formats: [TableFormat]) throws(StorageError)
+        -> Database
+    {
+        let database = try Database(path: ":memory:", durability: .process)
+        try database.load(path)
+        try database.verify()
+        try database.prepare(formats)
+        try database.checkLayout(formats)
+        return database
+    }
+
+    private func checkLayout(_ formats: [TableFormat]) throws(StorageError) {
         let expected = try Self.inMemory(formats).layout()
         guard try expected.isSubset(of: layout()) else { throw .damaged(path) }
     }

@@ -31,6 +31,8 @@ struct ReadOnlyTests {
         #expect(try await ada.like(ids[0]) == .done)
         try await ada.setLabel("A")
         try await wasKilled ? fixture.daemon.kill() : fixture.daemon.stop()
+        // The service gives the images of a photo other addresses each second.
+        try await Task.sleep(for: .seconds(1.1))
         try await fixture.start(launcher: Disk.readOnly(folder))
         #expect(try await ada.ids(count: 20) == ids)
         #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
@@ -61,6 +63,7 @@ struct ReadOnlyTests {
     {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
+        try await Task.sleep(for: .seconds(1.1))
         try await fixture.restart(launcher: Disk.readOnly(Disk.cache))
         #expect(try await ada.imagePath(ids[0], size: "thumb") == image)
         let file = try await ada.openImage(ids[0], size: "thumb")
