@@ -41,6 +41,8 @@ struct ObjectListTests {
         try await check(client)
         try await client.waitUntilReady(local)
         try await check(client)
+        try await local.setAvatar(local.firstID())
+        try await check(client)
         let ada = try await fixture.logIn("ada")
         try await fixture.wait(ada, "ready")
         try await check(client)
