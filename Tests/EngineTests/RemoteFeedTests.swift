@@ -264,6 +264,44 @@ struct EmptyPageTests {
         #expect(try await fixture.walk("new") == ["y", "z", "0"] + all.suffix(5))
     }
 
+    @Test func `pages without photos cost eight requests, then none for a minute`() async throws {
+        let all = (1...80).map { "\($0)" }
+        let fixture = try await ServiceFixture(all)
+        fixture.service.state.update { $0.hidden = Set(all.dropLast()) }
+        var cursor = ""
+
+        for attempt in 1...3 {
+            for _ in 0..<2 {
+                await expectThrown(ProviderError.failed) {
+                    _ = try await fixture.page("new", cursor, count: 30)
+                }
+                #expect(fixture.pageRequests == 8 * attempt)
+            }
+            fixture.ports.clock.advance(by: .seconds(61))
+            fixture.ports.time.update { $0 = $0 + .seconds(61) }
+            cursor = ""
+        }
+        #expect(try await fixture.page("new", cursor, count: 30).ids == ["80"])
+    }
+
+    @Test func `a page of a source with few photos costs eight requests`() async throws {
+        let all = (1...80).map { "\($0)" }
+        let fixture = try await ServiceFixture(all)
+        let shown = ["3", "20", "40", "60", "80"]
+        fixture.service.state.update { $0.hidden = Set(all).subtracting(shown) }
+        var found: [String] = []
+        var cursor = ""
+        repeat {
+            let before = fixture.pageRequests
+            let (ids, next) = try await fixture.page("new", cursor, count: 30)
+            #expect(!ids.isEmpty)
+            #expect(fixture.pageRequests <= before + 8)
+            found += ids
+            cursor = next
+        } while !cursor.isEmpty
+        #expect(found == shown)
+    }
+
     @Test func `a change of the settings replaces the cached photos`() async throws {
         let fixture = try await ServiceFixture(["1", "2", "3", "4"])
         fixture.service.state.update { $0.cacheVariant = "all" }
@@ -282,5 +320,12 @@ struct EmptyPageTests {
             $0.hidden = []
         }
         #expect(try await fixture.walk("new") == ["1", "2", "3", "4"])
+    }
+}
+
+extension ServiceFixture {
+    /// The number of requests for pages of the source `new`.
+    fileprivate var pageRequests: Int {
+        service.state.value.requests.count { $0.hasPrefix("new ") }
     }
 }

@@ -14,6 +14,8 @@ nonisolated extension FeedTables {
     package struct Merge: Sendable {
         /// The number of photos that the source did not have.
         package var new = 0
+        /// The number of pages that were requested.
+        package var pages = 0
         /// The photos whose properties changed, in any source.
         package var changed: [Photo] = []
         /// The changed photos whose liked state changed.

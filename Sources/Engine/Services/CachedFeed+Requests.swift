@@ -48,12 +48,13 @@ extension CachedFeed {
         return new
     }
 
-    /// Fetches the photos of a gap.
+    /// Fetches the photos of a gap, with at most `limit` pages while they have no photos.
     ///
+    /// - Returns: The number of pages.
     /// - Throws: ``ProviderError/staleCursor`` if the position of the gap was lost.
     func fill(
-        _ source: SourceID, _ gap: FeedOrder.Part, _ state: FeedTables.SourceState
-    ) async throws {
+        _ source: SourceID, _ gap: FeedOrder.Part, _ state: FeedTables.SourceState, limit: Int
+    ) async throws -> Int {
         var gap = gap
         gap.isDoubtful = isOld(gap.received) && !session.hasStablePageTokens
         if gap.isDoubtful, isOld(state.fetched) {
@@ -61,9 +62,10 @@ extension CachedFeed {
             _ = try await fetchTop(source)
         }
         let merge = try await fills.run(Fill(source: source, key: gap.key)) { [self, gap] in
-            try await fetch(source, part: gap)
+            try await fetch(source, part: gap, limit: limit)
         }
         if merge.isLost { throw ProviderError.staleCursor }
+        return merge.pages
     }
 
     /// Fetches a part below the top of a source again, with one request unless its page has no photos.
@@ -85,14 +87,16 @@ extension CachedFeed {
     }
 
     private func fetch(
-        _ source: SourceID, part: FeedOrder.Part?, generation: Int64? = nil
+        _ source: SourceID, part: FeedOrder.Part?, generation: Int64? = nil,
+        limit: Int = CachedFeed.fillLimit
     ) async throws -> FeedTables.Merge {
         var request = owner.likes?.outbox.request
         var page = try await requestPage(source, from: part?.token)
+        var pages = 1
         // The following pages are fetched while they have no photos.
-        for _ in 1..<Self.fillLimit {
-            guard page.photos.isEmpty, let next = page.next else { break }
+        while pages < limit, page.photos.isEmpty, let next = page.next {
             page = try await requestPage(source, from: next)
+            pages += 1
         }
         if page.next == nil { activity.recordEnd(source, now: owner.now) }
         let arrival = FeedTables.Arrival(
@@ -100,12 +104,16 @@ extension CachedFeed {
             hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
         )
         request?.isExplicit = requested[source] != nil
-        return try await store.merge(arrival, in: stored(source), of: account, after: merges) {
+        var merge = try await store.merge(
+            arrival, in: stored(source), of: account, after: merges
+        ) {
             try overlay(for: request)
         } announce: { merge in
             if let request { await reconcile(page, merge, of: request) }
             await announce(merge, source, isFill: part?.isGap == true)
         }
+        merge.pages = pages
+        return merge
     }
 
     /// Ends the priority of confirmed likes over the answers of the service that agree, or that are believed.

@@ -47,6 +47,8 @@ final class CachedFeed {
     var requested: [SourceID: Int] = [:]
     /// The times of the last failed refreshes of a part below the top of a source.
     private var partFailures: [SourceID: Timestamp] = [:]
+    /// The sources whose last pages had no photos, each with the time of the next request below these pages.
+    private var pauses: [SourceID: Timestamp] = [:]
     /// The sources of which a part is refreshed in the background.
     private var partRefreshes: Set<SourceID> = []
 
@@ -97,11 +99,12 @@ final class CachedFeed {
                     throw ProviderError.staleCursor
                 }
                 guard mayRequest else { return nil }
-                requests += 1
                 // Another response may have arrived during the read.
                 if responseCount == before {
                     activity.recordRead(source)
-                    _ = try await fetchTop(source)
+                    requests += try await fetchTop(source).pages
+                } else {
+                    requests += 1
                 }
                 isRead = true
                 continue
@@ -142,20 +145,32 @@ final class CachedFeed {
                     return page(hasMore: true)
                 }
                 guard mayRequest else { return nil }
+                if slice.photos.isEmpty { try checkPause(source) }
                 guard requests < Self.fillLimit else {
                     guard slice.photos.isEmpty else { return page(hasMore: true) }
-                    throw ProviderError.failed(
-                        Message("The service returned no photos; try again later."))
+                    pauses[source] = owner.now + Self.retryPause
+                    throw Self.noPhotos
                 }
-                requests += 1
                 do {
-                    try await fill(source, gap, state)
+                    requests += try await fill(
+                        source, gap, state, limit: Self.fillLimit - requests)
                 } catch  where !slice.photos.isEmpty {
                     // The photos so far are returned; the next page reports the error.
                     return page(hasMore: true)
                 }
             }
         }
+    }
+
+    private static let noPhotos = ProviderError.failed(
+        Message("The service returned no photos; try again later."))
+
+    /// Throws while no further pages of a source are requested, because many had no photos.
+    private func checkPause(_ source: SourceID) throws {
+        guard let end = pauses[source] else { return }
+        let now = owner.now
+        if now < end, end <= now + Self.retryPause { throw Self.noPhotos }
+        pauses[source] = nil
     }
 
     /// Returns the ID under which a source is stored. It contains the cache variant.

@@ -44,6 +44,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
 
     // MARK: Pictures
 
+    @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard accepts(source) else {
@@ -99,6 +100,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
             ["days": "\(daysPerPage)"])
     )
 
+    @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         guard let photo = try await fetchPhotos([id]).first else {
             throw ProviderError.notFound(

@@ -202,6 +202,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     /// Fetches a page of photos. The page token is the number of the page, or from version 3.2 on a cursor.
+    @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = ImmichSource(source) else { throw client.service.missing(source) }
@@ -411,6 +412,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         }
     }
 
+    @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
         let asset = try await fetchAsset(id, client)

@@ -12,7 +12,6 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     let cacheVariant: String
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let client: Result<MastodonClient, ProviderError>
-    private let now: @Sendable () -> Timestamp
     private let knownDialect = Mutex<Dialect?>(nil)
     /// True if the last response for the top of the home timeline was empty, and not complete.
     private let isPreparing = Mutex(false)
@@ -20,16 +19,11 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     /// The maximum number of statuses that servers return at once.
     private static let statusesPerPage = 40
-    /// The maximum number of requests for one page, while the responses have no photo.
-    static let requestLimit = 5
-    /// The time after which a page without photos is returned instead of sending another request.
-    static let pageTimeout = Duration.seconds(8)
     /// The number of user IDs that are cached.
     private static let maximumUserIDs = 256
 
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
-        now = ports.now
         client = Result { [continuation] () throws(ProviderError) in
             try MastodonClient(account.server, ports, events: continuation)
         }
@@ -59,33 +53,20 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     /// True: a page token names the status before the page.
     var hasStablePageTokens: Bool { true }
 
-    /// Fetches a page of photos.
-    ///
-    /// Most statuses have no photo. Continues until a page has one, at most `requestLimit` times and for `pageTimeout`.
+    @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = MastodonSource(source) else {
             throw client.service.missing(source)
         }
         let (path, query) = try await request(kind, client)
-        var token = try pageToken.map { (text) throws(ProviderError) in try PageToken(text) }
-        let start = now()
-        var requests = 0
-        while true {
-            let page = try await fetchStatuses(kind, path, token?.fields ?? query, client)
-            requests += 1
-            guard page.photos.isEmpty, let next = page.next, next != token,
-                requests < Self.requestLimit, now() < start + Self.pageTimeout
-            else {
-                // A server that repeats a page token has no more statuses.
-                let next = page.next == token ? nil : page.next
-                var remote = RemotePage(
-                    page.photos, next: next?.text, end: next == nil ? nil : page.end)
-                remote.isPartial = page.isPartial
-                return remote
-            }
-            token = next
-        }
+        let token = try pageToken.map { (text) throws(ProviderError) in try PageToken(text) }
+        let page = try await fetchStatuses(kind, path, token?.fields ?? query, client)
+        // A server that repeats a page token has no more statuses.
+        let next = page.next == token ? nil : page.next
+        var remote = RemotePage(page.photos, next: next?.text, end: next == nil ? nil : page.end)
+        remote.isPartial = page.isPartial
+        return remote
     }
 
     /// Returns the request for a source.
@@ -212,6 +193,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         return (length < 10 ? "0" : "") + "\(length)\(status.id)"
     }
 
+    @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
         let missing = client.service.missing(id)

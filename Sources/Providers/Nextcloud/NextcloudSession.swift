@@ -85,6 +85,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     // MARK: Photos
 
+    @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = NextcloudSource(source) else { throw client.service.missing(source) }
@@ -167,6 +168,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         }
     }
 
+    @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
         let record = try await fetchRecord(id, inAlbums: true, client)

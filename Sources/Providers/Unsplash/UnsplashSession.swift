@@ -71,6 +71,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     // MARK: Photos
 
+    @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = UnsplashSource(source) else {
@@ -136,6 +137,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
             next: next.map { PageToken(number: $0, total: total).text }, total: total)
     }
 
+    @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
         guard id.isOfUnsplash else { throw Service.unsplash.missing(id) }
