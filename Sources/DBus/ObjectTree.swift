@@ -160,7 +160,7 @@ package final class ObjectTree {
 
     /// Handles the waiting calls, until the bus has to read replies first or other work has its turn.
     private func handleCalls() {
-        guard isStarted, !isHandlingScheduled else { return }
+        guard isStarted, !isHandlingScheduled, !calls.isEmpty else { return }
         let end = ContinuousClock.now + Self.handlingTime
         while !connection.isCongested, let call = calls.next() {
             handle(call)

@@ -97,15 +97,6 @@ private enum EscapedText {
     private static let invisible = "\u{a0}\u{ad}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}".map {
         Array("\($0)".utf8)
     }
-    private static let entities: [(name: [UInt8], byte: UInt8)] = [
-        ("amp;", UInt8(ascii: "&")), ("lt;", UInt8(ascii: "<")), ("gt;", UInt8(ascii: ">")),
-        ("quot;", UInt8(ascii: "\"")), ("apos;", UInt8(ascii: "'")), ("nbsp;", UInt8(ascii: " ")),
-        ("sol;", UInt8(ascii: "/")), ("plus;", UInt8(ascii: "+")), ("equals;", UInt8(ascii: "=")),
-        ("colon;", UInt8(ascii: ":")), ("period;", UInt8(ascii: ".")),
-        ("lowbar;", UInt8(ascii: "_")), ("hyphen;", UInt8(ascii: "-")),
-        ("dash;", UInt8(ascii: "-")),
-    ].map { (Array($0.utf8), $1) }
-
     /// Returns a text in lower case without white space, and with one level of escapes removed if requested.
     static func normalize(
         _ text: [UInt8], removingEscapes: Bool
@@ -133,16 +124,16 @@ private enum EscapedText {
 
     /// Returns the bytes that a text begins with in escaped form, and the length of this form.
     private static func escape(_ text: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {
-        func number(_ start: Int, _ count: Int, radix: Int = 16) -> UInt32? {
+        func number(_ start: Int, _ count: Int) -> UInt32? {
             let digits = text.dropFirst(start).prefix(count)
-            guard digits.count == count, count > 0 else { return nil }
-            return UInt32(String(decoding: digits, as: UTF8.self), radix: radix)
+            guard digits.count == count else { return nil }
+            return UInt32(String(decoding: digits, as: UTF8.self), radix: 16)
         }
         func byte(_ start: Int) -> (bytes: [UInt8], length: Int)? {
             number(start, 2).map { ([UInt8($0)], start + 2) }
         }
-        func scalar(_ start: Int, _ count: Int, radix: Int = 16) -> (bytes: [UInt8], length: Int)? {
-            number(start, count, radix: radix).flatMap(Unicode.Scalar.init).map {
+        func scalar(_ start: Int, _ count: Int) -> (bytes: [UInt8], length: Int)? {
+            number(start, count).flatMap(Unicode.Scalar.init).map {
                 (Array(String($0).utf8), start + count)
             }
         }
@@ -152,21 +143,9 @@ private enum EscapedText {
         case (UInt8(ascii: "\\"), UInt8(ascii: "x")): return byte(2)
         // A letter in an escape stands for white space.
         case (UInt8(ascii: "\\"), let second?): return (second.isLetter ? [] : [second], 2)
-        case (UInt8(ascii: "&"), UInt8(ascii: "#")):
-            let radix = text.dropFirst(2).first.map { $0 | 0x20 } == UInt8(ascii: "x") ? 16 : 10
-            let start = radix == 16 ? 3 : 2
-            let digits = text.dropFirst(start).prefix(8).prefix {
-                $0.isDigit || radix == 16 && 0x61...0x66 ~= $0 | 0x20
-            }
-            guard let (bytes, length) = scalar(start, digits.count, radix: radix) else {
-                return nil
-            }
-            return (bytes, length + (text.dropFirst(length).first == UInt8(ascii: ";") ? 1 : 0))
         case (UInt8(ascii: "&"), _):
-            for (name, byte) in entities where text.dropFirst().starts(with: name) {
-                return ([byte], 1 + name.count)
-            }
-            return nil
+            let (bytes, length) = CharacterReference.resolve(text, inAttribute: false)
+            return length > 1 ? (bytes, length) : nil
         default: return nil
         }
     }

@@ -1,7 +1,7 @@
 /// A character reference: `&amp;`, `&#39;`, `&#x1F600;`.
 ///
-/// Source: WHATWG HTML §13.2.5.72 to §13.2.5.80; the names of HTML 4, and `apos`. Other names stay unresolved in the
-/// text.
+/// Source: WHATWG HTML §13.2.5.72 to §13.2.5.80; the names of HTML 4, `apos`, and those of characters in keys and
+/// addresses. Other names stay unresolved in the text.
 enum CharacterReference {
     /// The limit of the length of a name, longer than the longest known name.
     private static let maximumName = 10
@@ -125,5 +125,6 @@ enum CharacterReference {
         sdot=22c5 sigma=3c3 sigmaf=3c2 sim=223c spades=2660 sub=2282 sube=2286 sum=2211 sup=2283
         supe=2287 tau=3c4 there4=2234 theta=3b8 thetasym=3d1 thinsp=2009 tilde=2dc trade=2122
         uArr=21d1 uarr=2191 upsih=3d2 upsilon=3c5 weierp=2118 xi=3be zeta=3b6 zwj=200d zwnj=200c
+        colon=3a commat=40 equals=3d lowbar=5f percnt=25 period=2e plus=2b sol=2f
         """
 }
