@@ -68,7 +68,7 @@ let modules = [
         Accounts Contract BusService DBus Engine Feeds OAuth ProviderKit Services Slideshow Storage
         TestSupport Logging
         """),
-    module("Configuration", "CGLib Quoting System"),
+    module("Configuration", "CGLib Quoting System Translation"),
     tests("ConfigurationTests", "Configuration TestSupport"),
     module(
         "ControlCommands",

@@ -1,40 +1,51 @@
 internal import Glibc
 internal import Quoting
 internal import System
+package import Translation
 
 /// The configuration of the system and the user.
 ///
 /// Source: `imagefeed.conf(5)`.
 package struct Configuration: Sendable {
-    /// An entry that was ignored.
+    /// A part of a file that was ignored.
     package struct Problem: Hashable, Sendable, CustomStringConvertible {
-        /// The path of the file, or the group and key of an entry.
+        /// The path of the file.
         package let path: String
-        /// The line, counted from 1; 0 for the file as a whole and for an entry.
+        /// The line, counted from 1; 0 for the file as a whole.
         package let line: Int
-        package let reason: String
+        package let reason: Message
 
-        package var description: String {
-            line > 0 ? "\(path), line \(line): \(reason)" : "\(path): \(reason)"
+        /// The file, the line and the reason.
+        package var message: Message {
+            let file = Message(verbatim: path)
+            guard line > 0 else {
+                return Message("{place}: {reason}", messages: ["place": file, "reason": reason])
+            }
+            return Message(
+                "{file}, line {line}: {reason}",
+                messages: ["file": file, "line": Message(verbatim: "\(line)"), "reason": reason])
         }
+        package var description: String { message.english }
     }
 
-    /// The files, lines and entries that were ignored.
-    package private(set) var problems: [Problem] = []
+    /// The files and lines that could not be read.
+    private(set) var unreadable: [Problem] = []
     /// The values by group and key. They may be invalid UTF-8.
     private(set) var groups: [String: [String: [UInt8]]] = [:]
+    /// The file and the line of each value.
+    private(set) var places: [String: [String: (path: String, line: Int)]] = [:]
 
     /// Reads the existing files. An entry in a later file overrides those in earlier files.
     package init(paths: [String]) {
         for path in paths {
             do throws(FileError) {
-                merge(KeyFile(try Self.read(path)), from: path)
+                merge(try Self.read(path), from: path)
             } catch {
                 if error.code == ENOENT || error.code == ENOTDIR { continue }
-                problems.append(Problem(path: path, line: 0, reason: error.description))
+                unreadable.append(
+                    Problem(path: path, line: 0, reason: Message(verbatim: error.description)))
             }
         }
-        problems += ineffective
     }
 
     /// Returns all values in a group, by key.
@@ -108,21 +119,27 @@ package struct Configuration: Sendable {
         return overflows ? nil : .seconds(seconds)
     }
 
-    private mutating func merge(_ file: KeyFile, from path: String) {
-        problems += file.badLines.map { Problem(path: path, line: $0.number, reason: $0.reason) }
+    private mutating func merge(_ text: [UInt8], from path: String) {
+        let file = KeyFile(RawText.text(of: text))
+        unreadable += file.badLines.map {
+            Problem(path: path, line: $0.number, reason: $0.reason)
+        }
         for (group, values) in file.groups {
             groups[group, default: [:]].merge(values.mapValues(RawText.bytes(of:))) { $1 }
+        }
+        for (group, lines) in KeyFile.lineNumbers(of: text) {
+            places[group, default: [:]].merge(lines.mapValues { (path, $0) }) { $1 }
         }
     }
 
     /// The largest size of a configuration file. A larger file is not a configuration.
     private static let maximumBytes = 1 << 20
 
-    private static func read(_ path: String) throws(FileError) -> String {
+    private static func read(_ path: String) throws(FileError) -> [UInt8] {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError(code: errno) }
         defer { close(descriptor) }
-        return RawText.text(of: try read(descriptor))
+        return try read(descriptor)
     }
 
     /// Reads an open configuration file to its end.

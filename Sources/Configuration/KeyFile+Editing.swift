@@ -35,6 +35,21 @@ extension KeyFile {
         return joined(lines)
     }
 
+    /// Returns the number of the effective line of each key, by group; lines are counted from 1.
+    static func lineNumbers(of text: [UInt8]) -> [String: [String: Int]] {
+        var numbers: [String: [String: Int]] = [:]
+        var group: String?
+        let lines = text.split(separator: newline, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            if let name = header(line) {
+                group = name
+            } else if let group, let key = key(of: line) {
+                numbers[group, default: [:]][key] = index + 1
+            }
+        }
+        return numbers
+    }
+
     private static let newline = UInt8(ascii: "\n")
     /// The white space of `g_ascii_isspace`.
     private static let blanks: Set<UInt8> = [0x09, 0x0a, 0x0b, 0x0c, 0x0d, 0x20]

@@ -1,4 +1,5 @@
 internal import CGLib
+package import Translation
 
 /// The values of a key file, and the lines that could not be read.
 ///
@@ -10,7 +11,7 @@ package struct KeyFile: Sendable {
     package struct BadLine: Error, Hashable {
         /// The line number, counted from 1; 0 for the file as a whole.
         package let number: Int
-        package let reason: String
+        package let reason: Message
     }
 
     /// The values by group and key.
@@ -50,14 +51,13 @@ package struct KeyFile: Sendable {
     ) throws(BadLine) -> [String: [String: String]] {
         let file = g_key_file_new()
         defer { g_key_file_unref(file) }
-        var error: UnsafeMutablePointer<GError>?
         guard
-            g_key_file_load_from_data(file, text, gsize(text.utf8.count), G_KEY_FILE_NONE, &error)
+            g_key_file_load_from_data(file, text, gsize(text.utf8.count), G_KEY_FILE_NONE, nil)
                 != 0
         else {
-            defer { g_error_free(error) }
-            let reason = error.map { String(cString: $0.pointee.message) } ?? "it cannot be read"
-            throw BadLine(number: number, reason: reason)
+            throw BadLine(
+                number: number,
+                reason: Message("this is neither a group, nor a key with a value, nor a comment"))
         }
         var groups: [String: [String: String]] = [:]
         for group in strings(g_key_file_get_groups(file, nil)) {

@@ -185,13 +185,14 @@ final class Daemon {
             watchKeyring()
             network.listenToSystem()
         }
-        plugins.onChange = { change in
+        plugins.onChange = { [unowned self] change in
             change.removed.forEach(engine.uninstall)
             change.added.forEach(engine.install)
             change.changed.forEach(engine.providerConditionChanged)
             for provider in change.added + change.changed where provider.condition.state == .ready {
                 engine.resolvePluginFailure(provider.info.id)
             }
+            reportProblems()
         }
         plugins.onDisabled = { id, name, reason in
             engine.reportPluginFailure(id, name: name, reason: reason)
@@ -275,9 +276,12 @@ final class Daemon {
     }
 
     private func reportProblems() {
-        engine?.configurationNotices = settings.configuration.problems.map { problem in
+        let problems = settings.configuration.problems(plugins: plugins.providers.map(\.info.id))
+        engine?.configurationNotices = problems.map { problem in
             logger.warning("A part of the configuration is ignored: \(problem)")
-            return tr("A part of the configuration is ignored: {reason}", ["reason": "\(problem)"])
+            return tr(
+                "A part of the configuration is ignored: {reason}",
+                ["reason": problem.message.translated])
         }
     }
 }

@@ -65,6 +65,11 @@ import Testing
             "[Provider local]\nEnabled=perhaps",
             "[Provider local] Enabled: “perhaps” is neither true nor false"
         ),
+        ("[Provider local]\nDirectry=/x", "[Provider local] Directry: there is no such key"),
+        ("[Provider immich]\nOrder=taken", "[Provider immich] Order: there is no such key"),
+        ("[Provider locl]\nDirectory=/x", "[Provider locl] Directory: there is no such provider"),
+        ("[Provider locl]\nEnabled=false", nil),
+        ("[Provider rss]\nEnabled=no", "[Provider rss] Enabled: “no” is neither true nor false"),
         ("[Daemon]\nCacheLimit=1G\nNotifications=false\n[Plugins]\nAllowUnsandboxed=true", nil),
         ("[Provider rss]\nUrl=any\nEnabled=\n[X-Mine]\nKey=any", nil),
     ])
@@ -72,7 +77,24 @@ import Testing
         let directory = try TemporaryDirectory()
         try directory.write(text + "\n", to: "a.conf")
         let configuration = Configuration(paths: [directory.appending("a.conf")])
-        #expect(configuration.problems.map(\.description) == (problem.map { [$0] } ?? []))
+        #expect(
+            configuration.problems(plugins: ["rss"]).map(\.description)
+                == (problem.map { ["\(directory.appending("a.conf")), line 2: \($0)"] } ?? []))
+    }
+
+    @Test func `the line of an entry without an effect is that of its last value`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("[Daemon]\nNotificatoins=a\n[Provider local]\nOrder=x\n", to: "a.conf")
+        try directory.write(
+            "# a\nnonsense\n[Provider local]\n\n Order = y\n[Daemon]\n[Provider local]\r\nOrder=z\r\n",
+            to: "b.conf")
+        let paths = ["a.conf", "b.conf"].map(directory.appending)
+        #expect(
+            Configuration(paths: paths).problems(plugins: []).map(\.description) == [
+                "\(paths[1]), line 2: this is neither a group, nor a key with a value, nor a comment",
+                "\(paths[0]), line 2: [Daemon] Notificatoins: there is no such key",
+                "\(paths[1]), line 8: [Provider local] Order: “z” is neither taken nor modified",
+            ])
     }
 
     @Test(arguments: [
@@ -87,6 +109,6 @@ import Testing
         #expect(
             configuration.duration("Daemon", "RefreshInterval") == seconds.map { .seconds($0) })
         // An empty value is equivalent to an unset one.
-        #expect(configuration.problems.isEmpty == (seconds != nil || text.isEmpty))
+        #expect(configuration.problems(plugins: []).isEmpty == (seconds != nil || text.isEmpty))
     }
 }
