@@ -36,7 +36,7 @@ final class ManagerObject {
                 (manager: ManagerObject, name: String) -> ObjectPath in
                 try await manager.engine.slideshows.open(name).path
             },
-            .property(.version, emits: .constant) { _ in programVersion },
+            .property(.version, emits: .constant) { _ in buildVersion },
             .property(.defaultAccount, { $0.engine.accounts.defaultAccount?.path ?? .root }) {
                 try await $0.setDefaultAccount($1)
             },

@@ -1,7 +1,13 @@
 internal import CHomepage
 
-/// The version of the daemon and of its command line.
+/// The version of the sources, which is that of the next or last release.
 package let programVersion = "0.2.0"
+
+/// The version of this build: between releases, with the number of commits and the commit, if `dist/build` made it.
+package let buildVersion = {
+    let linked = String(cString: shim_version())
+    return linked.isEmpty ? programVersion : linked
+}()
 
 /// The address of the project, which `HOMEPAGE` sets when the programs are built; empty if it is not set.
 package let homepage = String(cString: shim_homepage())

@@ -24,7 +24,7 @@ package enum ViewerApplication {
     package static func main() {
         let options = CommandLine.arguments.dropFirst().prefix { $0 != "--" }
             .filter { $0.hasPrefix("-") && $0 != "-" }
-        if options.contains("--version") { return print("imagefeed \(programVersion)") }
+        if options.contains("--version") { return print("imagefeed \(buildVersion)") }
         if options.contains("--help") || options.contains("-h") {
             return print(usage, terminator: "")
         }

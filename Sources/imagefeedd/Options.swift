@@ -26,7 +26,7 @@ func readOptions(
     while let argument = iterator.next() {
         switch argument {
         case "--version":
-            print("imagefeedd \(programVersion)")
+            print("imagefeedd \(buildVersion)")
             exit(EXIT_SUCCESS)
         case "--help", "-h":
             print(usage)

@@ -134,7 +134,7 @@ final class MainWindow {
             }
         case .about:
             window.showAbout(
-                name: "Image Feed", icon: "org.imagefeed.Viewer", version: programVersion,
+                name: "Image Feed", icon: "org.imagefeed.Viewer", version: buildVersion,
                 website: homepage, comments: tr("Photos from your disk and from services"))
         case .search:
             photoPage.close()
