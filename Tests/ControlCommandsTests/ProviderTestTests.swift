@@ -1,3 +1,4 @@
+import Foundation
 import LoopbackHTTP
 import TestSupport
 import Testing
@@ -38,6 +39,28 @@ struct ProviderTestTests {
         try folder.writeExample("rss", script: "rss.py")
         let report = try await folder.test(
             "rss", ["--username", "\(folder.server.origin)/feed.xml"], status: 0)
+        #expect(report.checks("failed", "warning").map(\.findings) == [])
+    }
+
+    @Test func `the first example of the manual is a file, and passes`() async throws {
+        let page = try Control.file("man/imagefeed-providers.7")
+        for file in ["shelf.provider", "shelf.py"] {
+            let text = try Control.file("dist/examples/shelf/\(file)")
+                .replacing("-", with: "\\-").replacing("'", with: "\\(aq")
+                .replacing("^", with: "\\(ha")
+            #expect(page.contains(".Bd -literal\n\(text).Ed\n"), "\(file)")
+        }
+        let folder = try PluginFolder { request in
+            request.target == "/"
+                ? LoopbackResponse(text: "<a href=\"a.jpg\">") : PluginFolder.image
+        }
+        try folder.writeExample("shelf", script: "shelf.py")
+        let path = folder.directory.appending("plugins/shelf/shelf.py")
+        let script = try String(contentsOfFile: path, encoding: .utf8)
+        try folder.directory.write(
+            script.replacing("http://127.0.0.1:8791", with: folder.server.origin),
+            to: "plugins/shelf/shelf.py")
+        let report = try await folder.test("shelf", ["--username", "me"], status: 0)
         #expect(report.checks("failed", "warning").map(\.findings) == [])
     }
 
