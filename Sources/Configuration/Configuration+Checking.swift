@@ -72,6 +72,7 @@ extension Configuration {
     /// The files, lines and entries that were ignored, in the order of the groups and keys.
     ///
     /// - Parameter plugins: The IDs of the plugins.
+    /// - Returns: The problems.
     package func problems(plugins: [String]) -> [Problem] {
         var problems = unreadable
         for group in groups.keys.sorted() {

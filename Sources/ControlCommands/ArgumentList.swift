@@ -10,7 +10,7 @@ enum ArgumentList {
     /// The subcommands of `slideshow` that take a photo.
     private static let slideshowCommands: Set = ["hide", "show", "unhide"]
     /// The options of these commands whose value is the next word.
-    private static let valueOptions: Set = ["--name", "--output", "--size", "-o"]
+    private static let valueOptions: Set = ["--format", "--name", "--output", "--size", "-o"]
 
     /// The options whose value is the path of a file.
     private static let pathOptions: Set = [

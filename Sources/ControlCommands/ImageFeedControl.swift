@@ -21,7 +21,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
             Exit status: 0 success, 1 failure, 64 usage error, 69 no daemon or no bus, 75 try again \
             later, 77 login required, 78 not configured.
             """),
-        version: programVersion,
+        version: buildVersion,
         subcommands: [
             StatusCommand.self, ProvidersCommand.self, ProviderCommand.self, ConfigureCommand.self,
             AccountsCommand.self, DefaultCommand.self, LoginCommand.self, LogoutCommand.self,
@@ -104,7 +104,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
         // An error is one line. The last line of the parser's message names the help command.
         let advice = fullMessage(for: error).split(separator: "\n").last
             .flatMap { $0.contains("--help' for") ? HelpText.translated(advice: $0) : nil }
-        let message = message(for: error).split(separator: "\n").joined(separator: " ").sentence
-        return CommandFailure(.usage, message, advice)
+        let message = message(for: error).split(separator: "\n").joined(separator: " ")
+        return CommandFailure(.usage, HelpText.translated(error: message).sentence, advice)
     }
 }

@@ -17,6 +17,20 @@ struct CommandFailureTests {
     }
 
     @Test(arguments: [
+        (
+            ServiceError.noSuchUser, "There is no user a; register the name first.",
+            "There is no user a. To create a user, add --register."
+        ),
+        (.offline, "It is down; check the address.", "It is down; check the address."),
+        (.offline, "It is down.", "It is down. Try again when the network is back."),
+        (.secretStoreLocked, "It is locked: unlock it.", "It is locked: unlock it."),
+        (.serviceFailed, "It failed; try again later.", "It failed; try again later."),
+    ])
+    func `a remedy is not said twice`(error: ServiceError, message: String, shown: String) {
+        #expect(CommandFailure(.reply(ErrorReply(error.name, message))).message == shown)
+    }
+
+    @Test(arguments: [
         "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NoReply",
         "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.TimedOut",
         "org.freedesktop.systemd1.NoSuchUnit",

@@ -18,7 +18,8 @@ struct CommandTests {
         ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"],
         ["likes", "--combined"], ["sources", "--combined"], ["slideshow"], ["slideshow", "next"],
         ["slideshow", "previous"], ["slideshow", "pause"], ["slideshow", "resume"],
-        ["slideshow", "show", "7"], ["slideshow", "hide"], ["slideshow", "hide", "7"],
+        ["slideshow", "show", "7"], ["slideshow", "hide", "current"],
+        ["slideshow", "hide", "7"], ["slideshow", "--json", "next"],
         ["slideshow", "unhide", "7"], ["slideshow", "set", "--interval", "30m"],
     ])
     func `every command prints one JSON document with --json`(arguments: [String]) async throws {
@@ -26,6 +27,26 @@ struct CommandTests {
         let result = try await Control.expectSuccess(arguments + ["--json"])
         _ = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
         #expect(result.output.hasSuffix("\n"))
+    }
+
+    @Test func `--format prints a line for each photo`() async throws {
+        service.account.page = [
+            Samples.photo("a", title: "x\ty"), Samples.photo("b"), Samples.photo("c", title: "&<"),
+        ]
+        let format = #"{account}/{id}\t{title|markup}\n{nothing here}"#
+        let result = try await Control.expectSuccess(["feed", "--format", format])
+        #expect(
+            result.output == """
+                local_ada/a\tx y
+                {nothing here}
+                local_ada/b\t
+                {nothing here}
+                local_ada/c\t&amp;&lt;
+                {nothing here}
+
+                """)
+        let photo = try await Control.expectSuccess(["photo", "--format", "{width}", "a"])
+        #expect(photo.output == "6000\n")
     }
 
     @Test func `a list in a pipe contains only fields`() async throws {

@@ -16,7 +16,7 @@ struct ExitStatusTests {
             (["photo", "RateLimited"], 75), (["photo", "SecretStoreLocked"], 75),
             (["photo", "NotFound"], 1), (["feed", "--source", "StaleCursor"], 1),
             (["feed", "--account", "unsplash_bob"], 77), (["feed", "--account", "unknown"], 1),
-            (["login", "nothing"], 1), (["login", "local"], 64),
+            (["login", "nothing"], 1), (["login", "local", "--register"], 64),
             (["login", "local", "--username", "a", "--password-file", "/nonexistent"], 1),
         ] as [([String], Int32)])
     func `a failure is one line on standard error`(arguments: [String], status: Int32) async throws
@@ -36,7 +36,8 @@ struct ExitStatusTests {
         ["slideshow", "set", "--interval", "30"], ["slideshow", "set", "--source", ":all"],
         ["slideshow", "set", "--size", "huge"], ["slideshow", "watch", "--exec", ""],
         ["slideshow", "watch", "--exec", "'a"], ["slideshow", "watch", "--exec", "a", "--json"],
-        ["slideshow", "--json", "next"],
+        ["slideshow", "watch", "--format", "{titel}"], ["feed", "--format", "a", "--json"],
+        ["photo", "7", "--format", "a", "--json"], ["feed", "--format", "a", "--grid"],
     ])
     func `a usage error is one line`(arguments: [String]) async throws {
         try await Control.expectFailure(arguments, status: 64, "--help")
@@ -88,9 +89,10 @@ struct ExitStatusTests {
         ["photo", "7"], ["image", "7"], ["open", "7"], ["download", "7"], ["share", "7"],
         ["refresh"], ["logout"], ["remove", "a"], ["login", "local", "--username", "a"],
         ["like", "7"], ["unlike", "7"], ["toggle", "7"], ["likes"], ["profile"],
-        ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"], ["like"],
+        ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"],
+        ["like", "current"],
         ["slideshow"], ["slideshow", "next"], ["slideshow", "pause"], ["slideshow", "show", "7"],
-        ["slideshow", "hide"], ["slideshow", "unhide", "7"], ["slideshow", "watch"],
+        ["slideshow", "hide", "current"], ["slideshow", "unhide", "7"], ["slideshow", "watch"],
         ["slideshow", "set", "--source", "combined"],
     ]
 
@@ -129,8 +131,7 @@ struct ExitStatusTests {
             ),
             ("offline", "", "The service cannot be reached.", "", 75),
             (
-                "locked", "unlock", "The keyring is locked.", " Unlock the keyring and try again.",
-                75
+                "locked", "unlock", "The keyring is locked; unlock it.", "", 75
             ),
             (
                 "failed", "configure", "ShowSensitive has to be true or false.",
@@ -144,6 +145,8 @@ struct ExitStatusTests {
         service.account.page = []
         (service.account.state, service.account.stateReason) = (state, reason)
         service.account.remedy = remedy
+        // A command replaces the remedy of the daemon.
+        if remedy == "login" { service.account.stateReason = "\(reason.dropLast()); log in again." }
         for command in [["feed"], ["likes"], ["feed", "--json"]] {
             let result = try await Control.run(command)
             #expect(result.exit == .code(status))

@@ -88,7 +88,8 @@ final class FakeAccount {
             .method("GetPhoto", in: ["photo"], out: ["properties"]) {
                 (account, id: String) -> [String: Variant] in
                 if let error = failure(id) { throw error }
-                var photo = Samples.photo(id, title: "t")
+                let listed = account.page?.first { $0["id"] == .string(id) }
+                var photo = listed ?? Samples.photo(id, title: "t")
                 photo["url"] = account.link.map { .string($0) }
                 photo["media_type"] = .string("image/jpeg")
                 return photo

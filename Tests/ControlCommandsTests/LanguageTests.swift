@@ -24,6 +24,15 @@ struct LanguageTests {
         " [y/N]": " [j/N]", "Log out of {account}?": "{account} abmelden?",
         "It was not found.": "Das gibt es nicht.", "created": "aufgenommen",
         "latitude": "Breitengrad", "liked": "gefällt mir",
+        "There is no option '{option}'.": "Die Option '{option}' gibt es nicht.",
+        "Did you mean '{option}'?": "Ist '{option}' gemeint?",
+        "'{option}' has no value.": "'{option}' hat keinen Wert.",
+        "'{argument}' is missing.": "'{argument}' fehlt.",
+        "The argument '{argument}' is not expected.": "'{argument}' ist zu viel.",
+        "The option '{option}' has no value.": "'{option}' hat keinen Wert.",
+        "These arguments are not expected: {arguments}.": "Zu viel: {arguments}.",
+        "The value '{value}' is invalid for '{option}'":
+            "Der Wert '{value}' passt nicht zu '{option}'",
         "There is no account “{account}”. “imagefeedctl accounts” lists the accounts.":
             "Das Konto „{account}“ gibt es nicht; „imagefeedctl accounts“ nennt alle.",
     ]
@@ -78,6 +87,32 @@ struct LanguageTests {
         #expect(refused.error.hasPrefix("imagefeedctl: Das gibt es nicht. ("))
         let usage = try await Control.run(["feed", "--count"], settings)
         #expect(usage.error.hasSuffix(" Mehr steht in 'imagefeedctl feed --help'.\n"))
+    }
+
+    @Test(arguments: [
+        (["feed", "--cuont=3"], "Die Option '--cuont' gibt es nicht. Ist '--count' gemeint?"),
+        (["feed", "--xyzzy"], "Die Option '--xyzzy' gibt es nicht."),
+        (["feed", "--count"], "'--count <count>' hat keinen Wert."),
+        (["default"], "'<account>' fehlt."),
+        (["feed", "it's"], "'it's' ist zu viel."), (["feed", "a", "b"], "Zu viel: 'a', 'b'."),
+        (["feed", "--all=1"], "'--all' hat keinen Wert."),
+        (["feed", "--count", "it's"], "Der Wert 'it's' passt nicht zu '--count <count>'."),
+        (
+            ["image", "--size", "x"],
+            "Der Wert 'x' passt nicht zu '--size <size>': 'thumb', 'small', 'regular', 'full'."
+        ),
+        (
+            ["feed", "--format", "{titel}"],
+            "Der Wert '{titel}' passt nicht zu '--format <text>': There is no key “titel”."
+        ),
+    ])
+    func `an error of the parser is in the language of the user`(
+        arguments: [String], message: String
+    ) async throws {
+        let settings = try await settings()
+        let error = try await Control.run(arguments, settings).error
+        #expect(error.hasPrefix("imagefeedctl: \(message)"), "\(error)")
+        #expect(error.contains("--help'"))
     }
 
     @Test func `without a catalog of the language, output is as in English`() async throws {

@@ -22,6 +22,7 @@ struct PasswordTests {
                 Password (empty for none): \n\
                 Password again: \n\
                 local_ada
+                List the photos with “imagefeedctl feed”.
 
                 """)
         let login = try #require(service.manager.logins.value.last)
@@ -45,7 +46,8 @@ struct PasswordTests {
         let terminal = try Terminal("\"$CTL\" \(line)")
         let result = try await terminal.result()
         #expect(result.exit == .code(0))
-        #expect(result.screen == "local_ada\n")
+        #expect(
+            result.screen == "local_ada\nList the photos with “imagefeedctl feed”.\n")
         let user = try #require(getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) })
         let options: [String: Variant] = [
             "username": .string(name.last ?? user), "register": .bool(true),

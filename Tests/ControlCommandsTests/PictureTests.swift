@@ -55,8 +55,8 @@ struct PictureTests {
         try await installChafa()
         let screen = try await type("imagefeedctl feed --count 3 --grid")
         #expect(screen.contains("XX" + String(repeating: " ", count: 26) + "XX\n"))
-        #expect(screen.contains("local_ada/0"))
-        #expect(screen.contains("local_ada/2"))
+        #expect(screen.contains("local/0"))
+        #expect(screen.contains("local/2"))
     }
 
     @Test func `photo draws the photo above its properties`() async throws {

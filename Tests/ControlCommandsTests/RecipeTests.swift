@@ -97,40 +97,67 @@ struct RecipeTests {
     @Test(arguments: texts)
     func `Waybar shows, opens and likes a photo`(text: String) async throws {
         try await withPhoto(text) { service, id, image in
-            let recipe = try Control.file("dist/examples/waybar-photo")
-            let module = try start("waybar-photo")
-            let line = try await module.firstLine()
-            // Versions of jq differ in the escape of the apostrophe.
-            let data = Data(line.replacing("&apos;", with: "&#39;").utf8)
-            let json = try JSONSerialization.jsonObject(with: data) as? [String: String]
-            // A title takes one line.
-            let markup = "\(id)\n".replacing(/\s+/, with: " ")
-                .replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-                .replacing(">", with: "&gt;").replacing("'", with: "&#39;")
-                .replacing("\"", with: "&quot;")
-            #expect(json == ["text": markup, "tooltip": "", "class": "photo"])
+            let recipe = try Control.file("dist/examples/waybar.jsonc")
             let command = { (name: String) in
                 try Self.match(#""\#(name)": "([^"]+)""#, recipe)
             }
+            let module = try start("exec " + command("exec"))
+            let markup = id.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+                .replacing(">", with: "&gt;").replacing("'", with: "&#39;")
+                .replacing("\"", with: "&quot;")
+            #expect(try await module.firstLine() == markup + " ")
             #expect(try await run(command("on-click")).error == image + "\n")
             _ = try await run(command("on-click-right"))
             #expect(service.account.calls.value.last == "Toggle \(id)")
             service.slideshow.show(5)
             _ = try await run(command("on-scroll-down"))
             try await module.standardOutput.wait { output in
-                output.text.contains(#"{"text":"t6","#) || output.isComplete ? true : nil
+                output.text.hasSuffix("\nt6\n") || output.isComplete ? true : nil
             }
-            #expect(module.standardOutput.value.text.contains(#"{"text":"t6","#))
+            #expect(module.standardOutput.value.text.hasSuffix("\nt6\n"))
             module.terminate()
         }
     }
 
-    @Test func `the Waybar module without a photo shows the next step`() async throws {
-        let module = try start("waybar-photo")
-        let line = try await module.firstLine()
-        #expect(line.contains(#""class":"error""#))
-        #expect(line.contains("imagefeedctl login"))
-        module.terminate()
+    @Test(arguments: texts + ["%{A1:@:}x%{A}"])
+    func `Polybar receives no commands`(text: String) async throws {
+        try await withPhoto(text) { _, id, _ in
+            let recipe = try Control.file("dist/examples/polybar.ini")
+            let module = try start(Self.match(#"(?m)^exec = (.*)$"#, recipe))
+            let line = try await module.firstLine()
+            #expect(line == id.replacing("%{", with: "% {") + " ")
+            module.terminate()
+        }
+    }
+
+    @Test(arguments: texts)
+    func `the panel of Xfce shows a photo`(text: String) async throws {
+        try await withPhoto(text) { _, id, _ in
+            let output = try await run("genmon-photo").output
+            let title = id.count < 60 ? id + " " : id.prefix(60) + "…"
+            let markup = title.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            #expect(output.hasSuffix("<txt>\(markup)</txt>\n"))
+        }
+    }
+
+    @Test(arguments: texts)
+    func `hyprpaper receives a path without commas`(text: String) async throws {
+        try await withPhoto(text) { _, _, image in
+            try await Control.install(
+                "hyprctl",
+                "printf '%s\\0' \"$@\"; link=${3#*,}; readlink -z \"${link%,cover}\"")
+            let folder = try PrivateBus.current.directory.path
+            for (words, output) in [("", ""), ("DP-1 ", "DP-1")] {
+                let link = "\(folder)/imagefeed-hyprpaper-\(output)"
+                let process = try start(
+                    "exec imagefeedctl slideshow watch --exec 'hyprpaper-photo \(words)'")
+                let text = try await process.standardOutput.wait { result in
+                    result.text.hasSuffix(".jpg\0") || result.isComplete ? result.text : nil
+                }
+                #expect(text == "hyprpaper\0wallpaper\0\(output),\(link),cover\0\(image)\0")
+                process.terminate()
+            }
+        }
     }
 
     @Test(arguments: texts)
@@ -139,7 +166,7 @@ struct RecipeTests {
             try await Control.install(
                 "conky",
                 """
-                printf '%s\\0' "$(basename -- "$2")" "$PHOTO_TITLE"
+                printf '%s\\0' "$(basename -- "$2")" "$PHOTO_TITLE" "$PHOTO_SIZE"
                 readlink -z /proc/self/fd/3
                 echo
                 exec tail -f /dev/null
@@ -149,7 +176,7 @@ struct RecipeTests {
             let output = try await widget.standardOutput.wait { output in
                 output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
             }
-            #expect(output == "conky.conf\0\(id)\n\0\(image)\0\n")
+            #expect(output == "conky.conf\0\(id)\n\0300x200\0\(image)\0\n")
             widget.terminate()
         }
     }
@@ -160,7 +187,7 @@ struct RecipeTests {
             try await Control.install(
                 "swaybg", "printf '%s\\0' \"$@\"\necho\nexec tail -f /dev/null")
             let recipe = try Control.file("dist/examples/sway.conf")
-            let background = try start("exec " + Self.match(#"(?m)^exec (.*)$"#, recipe))
+            let background = try start("exec " + Self.match(#"(?m)^exec (.* watch .*)$"#, recipe))
             let output = try await background.standardOutput.wait { output in
                 output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
             }
@@ -237,8 +264,8 @@ struct RecipeTests {
 
     @Test func `no recipe inserts data into a shell command`() throws {
         for name in [
-            "eww.yuck", "conky.conf", "conky-photo", "waybar-photo", "like-photo", "sway.conf",
-            "wallpaper-photo",
+            "eww.yuck", "conky.conf", "conky-photo", "waybar.jsonc", "polybar.ini", "like-photo",
+            "sway.conf", "hyprland.conf", "wallpaper-photo",
         ] {
             let recipe = try Control.file("dist/examples/\(name)")
             #expect(!recipe.contains("xargs"), "\(name)")

@@ -24,9 +24,9 @@ struct RenderingTests {
             snapshot: Samples.snapshot, now: now, installedVersion: "1.2.3")
         let text = screen.text(for: terminal(80))
         #expect(text.hasPrefix("Image Feed 1.2.3, online\n\n"))
-        #expect(text.contains("*  local_ada     Ada     Pictures  ready\n"))
+        #expect(text.contains("*  local_ada    Ada     Pictures  ready\n"))
         #expect(text.contains("ready         山田 花子\n     2 likes are not sent yet.\n"))
-        #expect(text.contains("   unsplash_bob  Bob[2J  Unsplash  rate-limited\n     The hour's"))
+        #expect(text.contains("   unsplash     Bob[2J  Unsplash  rate-limited\n     The hour's"))
         // The details break where the width and the length of the time require it.
         let words = text.split { $0.isWhitespace }.joined(separator: " ")
         let time = Timestamp(secondsSince1970: Samples.retryAt).clock(now: now)
@@ -74,15 +74,16 @@ struct RenderingTests {
         #expect(list.text(for: .pipe).contains("\tlocal_ada_2\t山田\tPictures\tready\t山田 花子\t2\n"))
         #expect(
             lines(list, 80)[0]
-                == "   ACCOUNT       LABEL   PROVIDER  STATE         NAME       UNSENT")
+                == "   ACCOUNT      LABEL   PROVIDER  STATE         NAME       UNSENT")
         #expect(list.json.text.contains(#""Name":"山田 花子","Pending":["1","2"]}"#))
     }
 
     @Test func `status without accounts names the login command`() {
         let empty = DaemonMirror(
             manager: ["Version": .string("1"), "Online": .bool(false)], objects: [:])
-        let text = StatusScreen(snapshot: empty).text(for: terminal(80))
-        #expect(text.contains("imagefeedctl login PROVIDER"))
+        let advice = StatusScreen(snapshot: empty).loginAdvice
+        #expect(advice.contains("imagefeedctl login PROVIDER"))
+        #expect(StatusScreen(snapshot: Samples.snapshot).loginAdvice.contains("login local”"))
         #expect(StatusScreen(snapshot: empty).text(for: .pipe) == "daemon\t1\toffline\n")
     }
 

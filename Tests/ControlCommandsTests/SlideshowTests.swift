@@ -14,7 +14,7 @@ struct SlideshowTests {
         ("next", "Next"), ("previous", "Previous"), ("pause", "Paused true"),
         ("resume", "Paused false"), ("show 7", "Show local_ada/7"),
         ("show -Xy", "Show local_ada/-Xy"), ("show local/7", "Show local_ada/7"),
-        ("hide", "Hide local_ada/5"), ("hide 7", "Hide local_ada/7"),
+        ("hide current", "Hide local_ada/5"), ("hide 7", "Hide local_ada/7"),
         ("unhide local_ada/7", "Unhide local_ada/7"), ("unhide gone_bob/7", "Unhide gone_bob/7"),
         ("set --interval 30m", "Interval 1800"), ("set --interval 0", "Interval 0"),
         ("set --shuffle", "Shuffle true"), ("set --no-shuffle", "Shuffle false"),
@@ -87,8 +87,28 @@ struct SlideshowTests {
     @Test(arguments: ["like", "unlike", "toggle"])
     func `a command without a photo uses the current one`(command: String) async throws {
         service.slideshow.show(5)
-        try await Control.expectSuccess([command])
+        try await Control.expectSuccess([command, "current"])
         #expect(service.account.calls.value == ["\(command.capitalized) 5"])
+        let typed = try await Terminal("\"$CTL\" \(command)").result()
+        #expect(typed.exit == .code(0))
+        #expect(service.account.calls.value.count == 2)
+    }
+
+    @Test(arguments: [["like"], ["unlike"], ["toggle"], ["slideshow", "hide"]])
+    func `a script changes the current photo only with the word “current”`(
+        command: [String]
+    ) async throws {
+        service.slideshow.show(5)
+        try await Control.expectFailure(command, status: 64, "pass “current”")
+        try await Control.expectFailure(command + [""], status: 64, "The photo argument has no ID")
+        // A script in a terminal has its own process group, in which the command is not the first process.
+        let line = command.joined(separator: " ")
+        let script = try await Terminal("\"$CTL\" \(line); echo $?", isShell: true).result()
+        #expect(script.screen.hasSuffix("64\n"))
+        // A photo can have this ID.
+        try await Control.expectSuccess(["toggle", "/current"])
+        #expect(service.account.calls.value == ["Toggle current"])
+        #expect(service.slideshow.calls.value == [])
     }
 
     @Test func `photo, image, share and download without a photo use the current one`()
@@ -104,8 +124,8 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [
-        ["photo"], ["like"], ["unlike"], ["toggle"], ["open"], ["share"], ["download"], ["image"],
-        ["slideshow", "hide"],
+        ["photo"], ["like", "current"], ["unlike", "current"], ["toggle", "current"], ["open"],
+        ["share"], ["download"], ["image"], ["photo", "current"], ["slideshow", "hide", "current"],
     ])
     func `a command without any photo is a usage error`(arguments: [String]) async throws {
         try await Control.expectFailure(arguments, status: 64, "The slideshow shows no photo.")

@@ -71,6 +71,29 @@ struct SlideshowWatchTests {
         try await interrupt(watch)
     }
 
+    @Test(.fakeService) func `watch --format prints a line whenever it changes`() async throws {
+        let slideshow = service.slideshow
+        slideshow.show(0)
+        let watch = try Control.start([
+            "slideshow", "watch", "--format", #"{title|markup}\t{liked}{"a"}\{path}{author}"#,
+        ])
+        #expect(try await lines(1, of: watch) == [#"t0"# + "\tno" + #"{"a"}\/images/0.png"#])
+        var photo = Samples.photo("local_ada/1", title: "a <b>\n& 'c'")
+        slideshow.show(photo, image: "/images/1.png")
+        let first = #"a &lt;b&gt; &amp; &#39;c&#39;"# + "\t"
+        let rest = #"{"a"}\/images/1.png"#
+        #expect(try await lines(2, of: watch).last == "\(first)no\(rest)")
+        photo["likes"] = .uint32(7)
+        slideshow.show(photo, image: "/images/1.png")
+        slideshow.object.flushChanges()
+        photo["liked"] = .bool(true)
+        slideshow.show(photo, image: "/images/1.png")
+        #expect(try await lines(3, of: watch).last == "\(first)yes\(rest)")
+        slideshow.show([:], image: "")
+        try await watch.standardOutput.wait { $0.text.hasSuffix("\n\n") ? true : nil }
+        try await interrupt(watch)
+    }
+
     @Test(.fakeService, arguments: [[], ["--exec", "/bin/echo"]])
     func `watch without a photo prints a message once, and waits for a photo`(
         options: [String]

@@ -17,7 +17,7 @@ struct TerminalTests {
         #expect(exit == .code(0))
         #expect(screen.contains("\u{1B}[1mPHOTO\u{1B}[0m"))
         let lines = screen.replacing(#/\x1B\[\d+m/#, with: "").split(separator: "\n")
-        #expect(lines.count { $0.hasPrefix("local_ada/") } == 250)
+        #expect(lines.count { $0.hasPrefix("local/") } == 250)
         #expect(lines.allSatisfy { $0.displayWidth <= columns && !$0.contains("\u{1B}") })
     }
 

@@ -38,7 +38,6 @@ struct AdviceTests {
             ("configure nothing --client-id a", 1, "imagefeedctl providers"),
             ("login unsplash", 78, "imagefeedctl configure unsplash"),
             ("login mastodon", 64, "--server"),
-            ("login local", 64, "--username"),
             ("login local --username ada", 1, "--register"),
             ("configure unsplash", 64, "--client-id"),
         ])
@@ -49,7 +48,7 @@ struct AdviceTests {
         _ = try await RunningDaemon()
         _ = try await TestClient().logIn("ada")
         try await check([
-            ("login local --username ada --register", 1, "without registering"),
+            ("login local --username ada --register", 1, "omit --register"),
             ("login local --username ada", 1, "already logged in"),
             ("feed --source album:none", 1, "imagefeedctl sources"),
             ("refresh --source album:none", 1, "imagefeedctl sources"),

@@ -13,6 +13,30 @@ struct LocalUserTests {
         return change?.1["liked"] == .bool(true)
     }
 
+    @Test func `a login to local alone creates the first user, and logs the only one in again`()
+        async throws
+    {
+        try Pictures.add(["a"])
+        _ = try await RunningDaemon()
+        let empty = try await Terminal.run("status")
+        #expect(empty.exit == .code(0))
+        #expect(empty.error.contains("“imagefeedctl login local”"))
+        let login = try await Terminal.run("login", "local")
+        #expect(login.exit == .code(0))
+        let account = login.output.trimmingCharacters(in: .newlines)
+        #expect(account.hasPrefix("local_"))
+        #expect(login.error == "List the photos with “imagefeedctl feed”.\n")
+        #expect(Terminal.photos(try await Terminal.output("feed")).count == 1)
+        #expect(try await Terminal.run("status").error == "")
+        #expect(try await Terminal.run("login", "local").exit == .code(1))
+        _ = try await Terminal.output("logout", "--yes", account)
+        #expect(try await Terminal.run("login", "local").output == login.output)
+        let second = try await Terminal.run(
+            "login", "local", "--username", "zoë", "--register", "--no-password")
+        #expect(second.error.contains(" --account local_z”"))
+        #expect(try await Terminal.run("login", "local").exit == .code(64))
+    }
+
     @Test func `accounts, sources and likes survive a restart when used through the command line`()
         async throws
     {

@@ -32,6 +32,7 @@ struct AccountList: Renderable {
     }
 
     func text(for target: OutputTarget) -> String {
+        let shortIDs = target == .pipe ? [:] : snapshot.shortIDs
         let table = Table(
             columns: [
                 .init(title: ""),
@@ -45,7 +46,8 @@ struct AccountList: Renderable {
             rows: snapshot.accounts.map { account in
                 [
                     Cell(account.path == snapshot.defaultAccount ? "*" : "", .heading),
-                    Cell(account.id), Cell(account.label), Cell(snapshot.providerName(of: account)),
+                    Cell(shortIDs[account.id] ?? account.id), Cell(account.label),
+                    Cell(snapshot.providerName(of: account)),
                     Cell(
                         target.word(account.stateText), account.stateStyle),
                     // On a terminal, a name that equals the label is omitted.

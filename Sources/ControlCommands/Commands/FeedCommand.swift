@@ -18,18 +18,23 @@ struct FeedCommand: AsyncParsableCommand {
     var all = false
     @Flag(help: .tr("Draw the photos on the terminal with chafa. In a pipe, list them as text."))
     var grid = false
+    @OptionGroup var formatOption: FormatOption
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError(tr("--count must be 1 or more.")) }
         if all, count != nil { throw ValidationError(tr("--all cannot be combined with --count.")) }
+        try formatOption.check(output)
+        if grid, formatOption.format != nil {
+            throw ValidationError(tr("--grid cannot be combined with --format."))
+        }
         if grid, output.json { throw ValidationError(tr("--grid cannot be combined with --json.")) }
     }
 
     @MainActor func run() async throws {
         let walk = FeedWalk(
             account: accountOption, source: sourceOption.source, firstCursor: cursor,
-            limit: all ? nil : count ?? 30, isGrid: grid,
+            limit: all ? nil : count ?? 30, isGrid: grid, format: formatOption.format,
             continuationHint: tr("There are more photos. List them with --count or --all."))
         try await walk.run(output)
     }

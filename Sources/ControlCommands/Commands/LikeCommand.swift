@@ -53,6 +53,7 @@ func changeLike(
     of argument: PhotoArgument, _ output: OutputOptions,
     _ change: (AccountClient, String) async throws -> (liked: Bool, outcome: LikeOutcome)
 ) async throws {
+    try argument.requireIntent()
     let service = try ServiceClient()
     let photo = try await service.photo(argument)
     let server = photo.account.server

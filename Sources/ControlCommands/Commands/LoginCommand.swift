@@ -13,7 +13,8 @@ struct LoginCommand: AsyncParsableCommand {
             """
             If the login needs a browser, the URL to open is printed on a line of its own (with --json, \
             to standard error). If the login needs a password, the command prompts for it. Ctrl-C \
-            cancels the login.
+            cancels the login. “login local” alone creates a local user with the name of the session's user, \
+            without a password, if there is no local user yet.
             """))
 
     @Argument(help: .tr("The ID of a provider, as listed by “imagefeedctl providers”."))
@@ -60,6 +61,12 @@ struct LoginCommand: AsyncParsableCommand {
         }
         let properties = try await service.account(path).properties(.account)
         try output.show(JSON(properties, of: .account)) { _ in [path.lastElement] }
+        let snapshot = try await service.snapshot()
+        let option =
+            snapshot.defaultAccount == path
+            ? "" : " --account \(snapshot.shortIDs[path.lastElement] ?? path.lastElement)"
+        Console.printMessage(
+            tr("List the photos with “imagefeedctl feed{option}”.", ["option": option]))
     }
 
     /// Logs in. If the daemon reports a wrong password and none was given, prompts for the password and logs in again.
@@ -100,9 +107,16 @@ struct LoginCommand: AsyncParsableCommand {
         let hasPasswords = provider.authentication == "password"
         // A provider that cannot register users has passwords that identify the user, such as API keys.
         let hasNames = hasPasswords && provider.capabilities.contains("register")
-        var username = username
+        var (username, register, noPassword) = (username, register, noPassword)
         if hasNames, account == nil, username == nil {
-            username = noPassword ? Self.loginName : nil
+            let users = snapshot.accounts.filter { $0.provider == provider.path }
+            if users.isEmpty, !register, let name = Self.loginName {
+                (username, register, noPassword) = (name, true, passwordFile == nil)
+            } else if users.count == 1, !register {
+                username = users[0].username
+            } else if noPassword {
+                username = Self.loginName
+            }
             if username == nil { username = try await promptForName() }
         }
         if provider.capabilities.contains("server"), account == nil, server == nil {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Contract
+internal import DBus
 internal import JSONFormat
 internal import ProviderKit
 internal import Translation
@@ -10,13 +11,17 @@ struct PhotoCommand: AsyncParsableCommand {
         discussion: tr("On a terminal, the photo is drawn as well if chafa is installed."))
 
     @OptionGroup var photo: PhotoArgument
+    @OptionGroup var formatOption: FormatOption
     @OptionGroup var output: OutputOptions
+
+    func validate() throws { try formatOption.check(output) }
 
     @MainActor func run() async throws {
         let photo = try await ServiceClient().photo(photo)
         let properties = try await addingHints(for: photo.account) {
             try await photo.client.photo(photo.id)
         }
+        if let format = formatOption.format { return try Console.write(format.line(properties)) }
         if !output.json { await photo.client.drawPhoto(photo.id) }
         try output.show(properties)
     }
@@ -26,10 +31,39 @@ struct PhotoCommand: AsyncParsableCommand {
 struct PhotoArgument: ParsableArguments {
     @Argument(
         help: .tr(
-            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account. If omitted: the current photo of the slideshow.",
+            "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account, or “current” for the current photo of the slideshow, which is also the default.",
             valueName: "photo"),
         transform: PhotoReference.parse)
     var reference: PhotoReference?
+
+    /// Checks the argument of a command that changes something.
+    ///
+    /// Without an argument, such a command uses the current photo only if a user types it in a terminal: in a script,
+    /// the argument may be a variable without a value.
+    ///
+    /// - Throws: ``CommandFailure`` for a missing argument.
+    @MainActor func requireIntent() throws(CommandFailure) {
+        guard reference == nil, !Console.isTyped else { return }
+        throw .tr(
+            "Name a photo, or pass “current” for the current photo of the slideshow.",
+            status: .usage)
+    }
+
+    /// Returns the photo that the argument names.
+    ///
+    /// - Parameters:
+    ///   - snapshot: The state of the daemon.
+    ///   - slideshow: The slideshow whose current photo is used without an argument, or for the word `current`.
+    /// - Returns: The photo.
+    /// - Throws: ``CommandFailure`` if there is no current photo.
+    func resolved(
+        _ snapshot: DaemonMirror, of slideshow: ObjectPath = ServiceName.slideshow
+    ) throws(CommandFailure) -> PhotoReference {
+        guard let reference, !reference.isCurrent else {
+            return try snapshot.currentPhoto(of: slideshow)
+        }
+        return reference
+    }
 }
 
 /// The output of a photo is the list of all known properties.

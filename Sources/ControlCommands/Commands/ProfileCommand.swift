@@ -73,6 +73,7 @@ struct ProfileDetails: Renderable {
 
     func text(for target: OutputTarget) -> String {
         let names = JSON.members(profile, order: InterfaceName.profile.properties).map(\.name)
+            .filter { $0 != "Version" }
         return target.details(
             names.compactMap { name in
                 profile[name].map { (target.word(name), target.text(name, $0)) }

@@ -12,7 +12,7 @@ struct RefreshCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, account) = try await ServiceClient().feed(accountOption.account)
+        let (client, account, _) = try await ServiceClient().feed(accountOption.account)
         let count = try await addingHints(for: account, hasSource: true) {
             // The combined account has photos only.
             if sourceOption.source.isEmpty, client.path != ServiceName.combined {

@@ -21,6 +21,8 @@ struct SlideshowCommand: AsyncParsableCommand {
             SlideshowWatchCommand.self, SlideshowListCommand.self, SlideshowRemoveCommand.self,
         ],
         defaultSubcommand: SlideshowStateCommand.self)
+
+    @OptionGroup var options: SlideshowOptions
 }
 
 /// The command without a subcommand.
@@ -123,11 +125,11 @@ struct SlideshowHideCommand: AsyncParsableCommand {
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
+        try photo.requireIntent()
         let service = try ServiceClient()
         let client = try await options.client(service)
         let snapshot = try await service.snapshot()
-        let id = try snapshot.combinedID(
-            of: photo.reference ?? snapshot.currentPhoto(of: client.path))
+        let id = try snapshot.combinedID(of: photo.resolved(snapshot, of: client.path))
         try await client.hide(id)
         try options.showHidden(id, true)
     }

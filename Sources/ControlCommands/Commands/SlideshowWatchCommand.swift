@@ -13,7 +13,8 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
             """
             The slideshow has a timer while this command runs. The command continues after a restart of \
             the daemon. With --json, each line is a photo with the key “path”, also after a like; \
-            without a photo, it is an empty object.
+            without a photo, it is an empty object. With --format, a line is printed whenever it changes, \
+            and an empty one if the photo ends; {path} is the path of the image.
 
             COMMAND is a program with arguments, in one word for the shell: “--exec 'swaybg -m fill -i'”. \
             It is split at white space, except in quotation marks, and runs without a shell. The path is \
@@ -26,9 +27,14 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
         help: .tr("Run this command for each photo instead of printing.", valueName: "command"),
         transform: CommandWords.init)
     var exec: CommandWords?
+    @OptionGroup var formatOption: FormatOption
     @OptionGroup var options: SlideshowOptions
 
     func validate() throws {
+        try formatOption.check(options.output)
+        if exec != nil, formatOption.format != nil {
+            throw ValidationError(tr("--exec cannot be combined with --format."))
+        }
         if exec != nil, options.output.json {
             throw ValidationError(tr("--exec cannot be combined with --json."))
         }
@@ -37,7 +43,9 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let service = try ServiceClient()
         let slideshow = try await options.client(service)
-        try await SlideshowWatch(service, slideshow, options.output, exec).run()
+        try await SlideshowWatch(
+            service, slideshow, options.output, exec, formatOption.format
+        ).run()
     }
 }
 
@@ -49,6 +57,10 @@ final class SlideshowWatch {
     private let client: ServiceClient
     private let slideshow: SlideshowClient
     private let output: OutputOptions
+    /// The form of the line for each photo; nil for its path.
+    private let format: PhotoFormat?
+    /// The line that was printed last in this form.
+    private var line = ""
     /// The program that runs for each photo; nil to print the photos.
     private var runner: PhotoCommandRunner?
     /// The properties of the slideshow; nil until the first attempt to attach has succeeded.
@@ -60,11 +72,12 @@ final class SlideshowWatch {
 
     init(
         _ client: ServiceClient, _ slideshow: SlideshowClient, _ output: OutputOptions,
-        _ command: CommandWords?
+        _ command: CommandWords?, _ format: PhotoFormat? = nil
     ) {
         self.client = client
         self.slideshow = slideshow
         self.output = output
+        self.format = format
         guard let command else { return }
         runner = PhotoCommandRunner(command) { [end] in end.complete(.failure($0)) }
     }
@@ -142,6 +155,13 @@ final class SlideshowWatch {
                     "The slideshow shows no photo. “imagefeedctl slideshow next” shows one, or says why there is none."
                 )
             )
+        }
+        if let format {
+            let line = photo.photo.map { format.line($0, path: photo.path) } ?? "\n"
+            // Without a photo, an empty line clears the text of a bar.
+            guard line != self.line, !photo.path.isEmpty || previous != nil else { return }
+            self.line = line
+            return try Console.write(line)
         }
         // Other properties of the photo, such as its likes, may have changed.
         let isNew =

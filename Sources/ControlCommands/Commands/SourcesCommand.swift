@@ -13,7 +13,7 @@ struct SourcesCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, account) = try await ServiceClient().feed(
+        let (client, account, _) = try await ServiceClient().feed(
             accountOption.accountOption.account, isCombined: accountOption.combined)
         let sources = try await addingHints(for: account) { try await client.sources() }
         try output.show(SourceList(sources: sources, defaultSource: account.defaultSource))

@@ -14,10 +14,12 @@ struct StatusCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let snapshot = try await ServiceClient().snapshot()
-        try output.show(StatusScreen(snapshot: snapshot))
-        if snapshot.accounts.isEmpty, !snapshot.notices.isEmpty {
-            throw CommandFailure(.failed)
-        }
+        let screen = StatusScreen(snapshot: snapshot)
+        try output.show(screen)
+        guard snapshot.accounts.isEmpty else { return }
+        Console.printMessage(screen.loginAdvice)
+        // The accounts may be in a file that cannot be read.
+        if !snapshot.notices.isEmpty { throw CommandFailure(.failed) }
     }
 }
 
@@ -26,7 +28,7 @@ struct StatusScreen: Renderable {
     let snapshot: DaemonMirror
     var now = Timestamp.now
     /// The version of the installed daemon, which is the version of this program.
-    var installedVersion = programVersion
+    var installedVersion = buildVersion
 
     var json: JSON {
         .object(
@@ -44,10 +46,7 @@ struct StatusScreen: Renderable {
             target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
             + target.styled(state, isOnline ? .good : .warning) + "\n"
             + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
-        guard !snapshot.accounts.isEmpty else {
-            // The accounts may be in a file that cannot be read.
-            return snapshot.notices.isEmpty ? head + paragraph(loginAdvice, columns) : head
-        }
+        guard !snapshot.accounts.isEmpty else { return head }
         let advice = ProviderList(providers: snapshot.providers).advice
         let problems = [advice] + snapshot.providers.map(\.problem)
         return head + accounts(target, columns)
@@ -116,7 +115,8 @@ struct StatusScreen: Renderable {
     ///
     /// The text is part of the output to a pipe, so its wording in English must not change.
     private func details(_ account: AccountProperties, _ target: OutputTarget) -> String {
-        var sentences = [account.stateReason]
+        let hasHint = account.remedy == .login && account.state != .loggedOut
+        var sentences = [hasHint ? account.reason : account.stateReason]
         if let moment = account.retryAt {
             sentences.append(
                 target.tr("Next try {time}.", ["time": moment.clock(now: now, for: target)]))
@@ -138,26 +138,23 @@ struct StatusScreen: Renderable {
                     "A like is not sent yet.", "{count} likes are not sent yet.", count,
                     ["count": String(count)]))
         }
-        if account.remedy == .login, account.state != .loggedOut {
+        if hasHint {
             sentences.append(target.text(account.loginHint))
         }
         sentences += account.notices
         return sentences.filter { !$0.isEmpty }.joined(separator: " ")
     }
 
-    private var loginAdvice: String {
+    /// The command after which there is an account.
+    var loginAdvice: String {
         let providers = snapshot.providers.filter { $0.shownState == "ready" }.map(\.id)
-        return providers.isEmpty
+        return providers.contains("local")
             ? tr(
                 """
-                There are no accounts. Log in with “imagefeedctl login PROVIDER”; \
-                no provider is configured yet.
+                There are no accounts. Show the photos on this computer with “imagefeedctl login local”; \
+                “imagefeedctl providers” lists the other providers.
                 """)
-            : tr(
-                """
-                There are no accounts. Log in with “imagefeedctl login PROVIDER”; \
-                available providers: {providers}.
-                """, ["providers": list(providers)])
+            : tr("There are no accounts. Log in with “imagefeedctl login PROVIDER”.")
     }
 
     private func paragraph(_ text: String, _ columns: Int) -> String {

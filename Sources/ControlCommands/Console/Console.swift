@@ -52,6 +52,9 @@ enum Console {
     /// True if standard input is a terminal, so that the user can be prompted.
     static var canPrompt: Bool { isatty(STDIN_FILENO) != 0 }
 
+    /// True if a shell with job control started the program for a line that a user typed in a terminal, not a script.
+    static var isTyped: Bool { canPrompt && getpgrp() == getpid() }
+
     /// Writes all bytes.
     ///
     /// - Returns: 0 on success, otherwise the value of `errno`.

@@ -32,6 +32,50 @@ enum HelpText {
         }
     }
 
+    /// Translates an error of the parser, such as `Unknown option '--x'`. A message of this program is unchanged.
+    static func translated(error text: String) -> String {
+        guard isTextTranslated else { return text }
+        // The names and values that the error quotes, with the texts between them at the even indices.
+        let parts = text.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
+        guard parts.count > 2 else { return text }
+        let last = parts[parts.count - 2]
+        switch parts[0] {
+        case "Unknown option ":
+            return [
+                tr("There is no option '{option}'.", ["option": parts[1]]),
+                parts.count > 4 ? tr("Did you mean '{option}'?", ["option": last]) : nil,
+            ].compactMap(\.self).joined(separator: " ")
+        case "Missing value for ":
+            return tr("'{option}' has no value.", ["option": parts[1]])
+        case "Missing expected argument ":
+            return tr("'{argument}' is missing.", ["argument": parts[1]])
+        case "Unexpected argument ":
+            return tr(
+                "The argument '{argument}' is not expected.",
+                ["argument": parts[1..<(parts.count - 1)].joined(separator: "'")])
+        case "The option ":
+            return tr("The option '{option}' has no value.", ["option": parts[1]])
+        case "The value ":
+            guard let middle = parts.firstIndex(of: " is invalid for "), middle + 2 < parts.count
+            else { return text }
+            let values: KeyValuePairs = [
+                "value": parts[1..<middle].joined(separator: "'"), "option": parts[middle + 1],
+            ]
+            let rest = parts[(middle + 2)...].joined(separator: "'")
+            let invalid = tr("The value '{value}' is invalid for '{option}'", values)
+            return rest.hasPrefix(". Please provide one of ")
+                ? invalid + ": "
+                    + rest.dropFirst(24).replacing(" and ", with: ", ")
+                    .replacing(" or ", with: ", ")
+                : invalid + rest
+        default:
+            guard parts[0].hasSuffix(" unexpected arguments: ") else { return text }
+            return tr(
+                "These arguments are not expected: {arguments}.",
+                ["arguments": "'" + parts[1...].joined(separator: "'")])
+        }
+    }
+
     private static var columns: Int {
         if case .terminal(let columns, _) = OutputTarget.standardOutput { columns } else { 80 }
     }

@@ -10,14 +10,18 @@ struct PhotoPage: Renderable {
     var next: String
     /// True if the photos have IDs of the combined account.
     var isCombined = false
+    /// The shortest references to accounts; see `DaemonMirror.shortIDs`.
+    var shortIDs: [String: String] = [:]
 
     var json: JSON { ["photos": .array(photos.map(\.json)), "next": JSON(next)] }
 
     func text(for target: OutputTarget) -> String { table(for: target).text(for: target) }
 
-    /// Returns the photo reference `ACCOUNT/ID`, which commands accept as an argument.
-    func reference(of photo: PhotoEntry) -> String {
-        isCombined ? photo.id : "\(photo.account.lastElement)/\(photo.id)"
+    /// Returns the photo reference `ACCOUNT/ID`, which commands accept as an argument. On a terminal, it is short.
+    func reference(of photo: PhotoEntry, for target: OutputTarget) -> String {
+        let account = photo.account.lastElement
+        let id = isCombined ? photo.id.dropFirst(account.count + 1) : photo.id[...]
+        return "\(target == .pipe ? account : shortIDs[account] ?? account)/\(id)"
     }
 
     func table(for target: OutputTarget) -> Table {
@@ -33,7 +37,7 @@ struct PhotoPage: Renderable {
             ],
             rows: photos.map { photo in
                 [
-                    Cell(reference(of: photo)),
+                    Cell(reference(of: photo, for: target)),
                     Cell(photo.created?.minute(for: target) ?? "", .faint),
                     Cell(photo.size, .faint),
                     Cell(photo.likesText), Cell(photo.caption),

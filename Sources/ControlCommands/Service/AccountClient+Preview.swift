@@ -15,7 +15,8 @@ extension AccountClient {
     ///
     /// - Throws: ``CommandFailure`` if standard output cannot be written.
     func drawPage(_ page: PhotoPage) async throws(CommandFailure) {
-        guard case .terminal(let columns, _) = OutputTarget.standardOutput else { return }
+        let target = OutputTarget.standardOutput
+        guard case .terminal(let columns, _) = target else { return }
         let grid = PictureGrid(columns: columns)
         var rest = page.photos[...]
         while !rest.isEmpty {
@@ -25,7 +26,7 @@ extension AccountClient {
                 tiles.append(
                     PictureGrid.Tile(
                         picture: await Picture.lines(path, columns: grid.width, rows: grid.height),
-                        captions: [photo.caption, page.reference(of: photo)]))
+                        captions: [photo.caption, page.reference(of: photo, for: target)]))
             }
             rest = rest.dropFirst(grid.perRow)
             try Console.write(grid.text(tiles))

@@ -25,13 +25,12 @@ extension AccountProperties {
     var advice: String? {
         switch remedy {
         case .login: loginAdvice
-        case .unlock: tr("Unlock the keyring and try again.")
-        case .installKeyring: tr("Install or start a keyring, such as gnome-keyring.")
         case .configure: tr("Correct imagefeed.conf; see imagefeed.conf(5).")
-        case .freeSpace: tr("Free space on the disk.")
-        case .retry, nil: nil
+        case .unlock, .installKeyring, .freeSpace, .retry, nil: nil
         }
     }
+    /// The reason of the state, without the remedy if ``advice`` names it.
+    var reason: String { advice == nil ? stateReason : stateReason.withoutRemedy }
     /// The exit status of a command that has no result because of the state.
     var status: ProgramStatus {
         switch (remedy, state) {

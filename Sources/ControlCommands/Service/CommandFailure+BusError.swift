@@ -31,8 +31,12 @@ extension CommandFailure {
     private init(_ reply: ErrorReply, _ advice: String?) {
         let message = reply.message.sentence
         if let error = ServiceError(reply.name) {
+            // The message of an unreachable service names what to check.
+            let known = error == .offline && message.contains("; ") ? nil : error.advice
+            let advice = advice ?? known
             self.init(
-                error.exitStatus, error.explanation(details: message), advice ?? error.advice)
+                error.exitStatus,
+                error.explanation(details: advice == nil ? message : message.withoutRemedy), advice)
         } else if Self.isUnreachable(reply.name) {
             let reason = Translation.tr(
                 "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
@@ -58,6 +62,13 @@ extension CommandFailure {
             ? Translation.tr("Install Image Feed, or start imagefeedd in a terminal.")
             : Translation.tr(
                 "See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
+    }
+}
+
+extension String {
+    /// A message of the daemon without its remedy, which follows a semicolon, for use with a command that does the same.
+    var withoutRemedy: String {
+        ranges(of: "; ").last.map { String(self[..<$0.lowerBound]).sentence } ?? self
     }
 }
 
@@ -88,7 +99,6 @@ extension ServiceError {
         case .staleCursor: tr("List the photos again without --cursor.")
         case .offline: tr("Try again when the network is back.")
         case .rateLimited: tr("“imagefeedctl status” shows the time of the next retry.")
-        case .secretStoreLocked: tr("Unlock the keyring and try again.")
         default: nil
         }
     }

@@ -24,7 +24,7 @@ extension DaemonMirror {
 
     /// Returns the reason why an account or its provider cannot be used; nil if there is none.
     func problem(of account: AccountProperties) -> String? {
-        if account.state != .ready, !account.stateReason.isEmpty { return account.stateReason }
+        if account.state != .ready, !account.stateReason.isEmpty { return account.reason }
         let reason = provider(of: account)?.stateReason ?? ""
         return reason.isEmpty ? nil : reason
     }

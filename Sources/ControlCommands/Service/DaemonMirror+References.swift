@@ -41,6 +41,21 @@ extension DaemonMirror {
         return account
     }
 
+    /// The shortest references to the accounts, by their IDs: the ID of the provider, with as much of the account ID as
+    /// distinguishes it from those of all other accounts.
+    var shortIDs: [String: String] {
+        let ids = accounts.map(\.id)
+        let short = accounts.map { account in
+            let id = account.id
+            return (min(account.providerID.count, id.count)...id.count).lazy
+                .map { String(id.prefix($0)) }
+                .first { short in
+                    !short.hasSuffix("_") && !ids.contains { $0 != id && $0.hasPrefix(short) }
+                } ?? id
+        }
+        return Dictionary(zip(ids, short)) { first, _ in first }
+    }
+
     /// Finds the logged-in account for an account argument.
     ///
     /// - Parameter reference: See ``account(_:)``.

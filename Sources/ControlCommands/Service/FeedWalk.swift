@@ -12,16 +12,19 @@ struct FeedWalk {
     let limit: Int?
     /// True if the photos are drawn, provided that the terminal and `chafa` allow it.
     var isGrid = false
+    /// The form of the line for each photo; nil for a table.
+    var format: PhotoFormat?
     /// The message if there are more photos than ``limit``.
     let continuationHint: String
 
     /// Prints pages until the limit or the end of the source.
     func run(_ output: OutputOptions) async throws {
         let service = try ServiceClient()
-        let (client, account) = try await service.feed(
+        let (client, account, known) = try await service.feed(
             account.accountOption.account, isCombined: account.combined)
         let (listed, next) = try await addingHints(for: account, hasSource: true) {
-            try await list(client, isCombined: account.isCombined, output)
+            try await list(
+                client, isCombined: account.isCombined, shortIDs: known.shortIDs, output)
         }
         let mayMissPhotos = firstCursor.isEmpty && (listed == 0 || account.isCombined)
         let snapshot = mayMissPhotos ? try? await service.snapshot() : nil
@@ -39,14 +42,15 @@ struct FeedWalk {
             }
         } else if !message.isEmpty {
             Console.printMessage(message)
-        } else if !next.isEmpty, !output.json, OutputTarget.standardOutput != .pipe {
+        } else if !next.isEmpty, !output.json, format == nil, OutputTarget.standardOutput != .pipe {
             Console.printMessage(continuationHint)
         }
     }
 
     /// Prints pages, and returns the number of photos and the cursor of the next page.
     private func list(
-        _ client: AccountClient, isCombined: Bool, _ output: OutputOptions
+        _ client: AccountClient, isCombined: Bool, shortIDs: [String: String],
+        _ output: OutputOptions
     ) async throws -> (count: Int, next: String) {
         let limit = limit ?? Int.max
         var listing = FeedListing(target: .standardOutput)
@@ -60,8 +64,11 @@ struct FeedWalk {
             let (page, next) = try await client.page(
                 source, cursor: photos.next, count: UInt32(min(100, limit - listed)))
             listed += page.count
-            let current = PhotoPage(photos: page, next: next, isCombined: isCombined)
-            if output.json {
+            let current = PhotoPage(
+                photos: page, next: next, isCombined: isCombined, shortIDs: shortIDs)
+            if let format {
+                try Console.write(page.map { format.line($0) }.joined())
+            } else if output.json {
                 photos.photos += page
             } else if isDrawn {
                 try await client.drawPage(current)

@@ -13,15 +13,17 @@ extension ServiceClient {
     /// - Parameters:
     ///   - reference: See ``DaemonMirror/account(_:prefersLoggedIn:)``.
     ///   - isCombined: True for the combined account.
-    /// - Returns: The account and its client.
+    /// - Returns: The account, its client, and the state of the daemon.
     /// - Throws: ``CommandFailure`` if there is no such account, or if no account is logged in.
     func feed(
         _ reference: String?, isCombined: Bool = false
-    ) async throws -> (client: AccountClient, account: AccountProperties) {
+    ) async throws -> (
+        client: AccountClient, account: AccountProperties, snapshot: DaemonMirror
+    ) {
         let snapshot = try await snapshot()
         let account =
             try isCombined ? snapshot.combinedAccount() : snapshot.loggedInAccount(reference)
-        return (self.account(account.path), account)
+        return (self.account(account.path), account, snapshot)
     }
 
     /// Finds the photo of a photo argument.
@@ -35,7 +37,7 @@ extension ServiceClient {
         id: String, account: AccountProperties, client: AccountClient, snapshot: DaemonMirror
     ) {
         let snapshot = try await snapshot()
-        let reference = try argument.reference ?? snapshot.currentPhoto()
+        let reference = try argument.resolved(snapshot)
         let account = try snapshot.loggedInAccount(reference.account)
         return (reference.id, account, self.account(account.path), snapshot)
     }
