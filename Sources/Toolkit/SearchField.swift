@@ -7,6 +7,8 @@ package final class SearchField: Widget {
         setAccessibleName(name)
     }
 
+    package func clear() { gtk_editable_set_text(opaque, "") }
+
     /// Calls `handler` with the words when the user presses Enter.
     package func onSubmit(_ handler: @escaping (String) -> Void) {
         connect("activate") { call in handler(text(gtk_editable_get_text(call.sender))) }

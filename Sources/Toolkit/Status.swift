@@ -33,17 +33,25 @@ package final class ProgressBar: Widget {
     package func pulse() { gtk_progress_bar_pulse(opaque) }
 }
 
-/// Short messages at the bottom of its child.
+/// Short messages at the bottom of its child, one at a time.
 package final class ToastArea: Widget {
-    private var plainToast: Object?
-    private var buttonToast: Object?
+    private struct Message {
+        let text: String
+        let button: String?
+        let action: () -> Void
+    }
+
+    /// The message on the screen; its content is nil while it leaves.
+    private var shown: (toast: Object, message: Message?)?
+    /// The messages that follow: at most a new one, and one with a button after it.
+    private var waiting: [Message] = []
 
     package init(_ child: Widget) {
         super.init(adw_toast_overlay_new())
         adw_toast_overlay_set_child(opaque, child.widget)
     }
 
-    /// Shows a message for some seconds; with a button, until the user presses it or closes the message.
+    /// Shows a message for five seconds; with a button, for ten.
     ///
     /// It replaces the previous message. A message with a button is shown again after one without.
     ///
@@ -52,23 +60,35 @@ package final class ToastArea: Widget {
     ///   - button: The title of a button.
     ///   - action: Called when the user presses the button.
     package func show(_ message: String, button: String? = nil, action: @escaping () -> Void = {}) {
-        let toast = Object(owning: UnsafeMutableRawPointer(adw_toast_new(markup(message))))
-        if let button {
+        let message = Message(text: message, button: button, action: action)
+        let others = button == nil ? waiting + [shown?.message].compactMap(\.self) : []
+        waiting = [message] + others.filter { $0.button != nil }.prefix(1)
+        guard let shown else { return showNext() }
+        if shown.message != nil { adw_toast_dismiss(shown.toast.opaque) }
+    }
+
+    private func showNext() {
+        guard !waiting.isEmpty else { return }
+        let message = waiting.removeFirst()
+        let toast = Object(owning: UnsafeMutableRawPointer(adw_toast_new(markup(message.text))))
+        shown = (toast, message)
+        if let button = message.button {
             adw_toast_set_button_label(toast.opaque, button)
-            // The user must be able to reach the button.
-            adw_toast_set_timeout(toast.opaque, 0)
-            toast.connect("button-clicked") { _ in action() }
-            replace(&buttonToast, by: toast)
-        } else {
-            adw_toast_set_priority(toast.opaque, ADW_TOAST_PRIORITY_HIGH)
-            replace(&plainToast, by: toast)
+            adw_toast_set_timeout(toast.opaque, 10)
+            toast.connect("button-clicked") { [weak self] _ in
+                self?.shown?.message = nil
+                message.action()
+            }
+        }
+        // libadwaita 1.2 ends the process if a message is dismissed and another one is added in one turn of the event loop.
+        toast.connect("dismissed") { [weak self] _ in
+            self?.shown?.message = nil
+            Task {
+                self?.shown = nil
+                self?.showNext()
+            }
         }
         // The area takes ownership of the toast.
         adw_toast_overlay_add_toast(opaque, OpaquePointer(g_object_ref(toast.raw)))
-    }
-
-    private func replace(_ old: inout Object?, by new: Object) {
-        if let old { adw_toast_dismiss(old.opaque) }
-        old = new
     }
 }

@@ -58,11 +58,15 @@ package nonisolated final class Texture: @unchecked Sendable {
 package final class Picture: Widget {
     package init() {
         super.init(gtk_picture_new())
-        gtk_picture_set_content_fit(opaque, GTK_CONTENT_FIT_COVER)
         gtk_picture_set_can_shrink(opaque, 1)
     }
 
-    package func setTexture(_ texture: Texture?) {
+    /// - Parameters:
+    ///   - texture: The image; nil for none.
+    ///   - isWhole: True to show the whole image, also if it does not fill the place.
+    package func setTexture(_ texture: Texture?, isWhole: Bool = false) {
+        gtk_picture_set_content_fit(
+            opaque, isWhole ? GTK_CONTENT_FIT_SCALE_DOWN : GTK_CONTENT_FIT_COVER)
         gtk_picture_set_paintable(opaque, texture?.raw)
     }
 }

@@ -3,6 +3,22 @@ internal import CAdwaita
 /// The phase of a drag or of a gesture with two fingers.
 package enum GesturePhase: Sendable { case began, changed, ended }
 
+/// One step of a mouse wheel, or a movement of two fingers on a touchpad.
+package nonisolated struct ScrollStep: Sendable {
+    /// The distance in notches of a wheel, or in units of the view, to the right and down.
+    package let x: Double
+    package let y: Double
+    package let isWheel: Bool
+    package let hasControl: Bool
+
+    /// The units of a notch.
+    package static let notch = 15.0
+
+    package init(x: Double, y: Double, isWheel: Bool, hasControl: Bool) {
+        (self.x, self.y, self.isWheel, self.hasControl) = (x, y, isWheel, hasControl)
+    }
+}
+
 extension Widget {
     /// Adds an event controller, which belongs to the widget.
     private func controller(_ raw: OpaquePointer?) -> Object {
@@ -37,7 +53,7 @@ extension Widget {
             let name = text(gdk_keyval_name(call.unsigned(1)))
             var modifiers = [(GDK_CONTROL_MASK, "Control+"), (GDK_ALT_MASK, "Alt+")]
             // The names of other keys with Shift are different.
-            if name.hasPrefix("F") && name.count > 1 || name == "space" {
+            if name.hasPrefix("F") && name.count > 1 || name == "space" || name == "C" {
                 modifiers.append((GDK_SHIFT_MASK, "Shift+"))
             }
             let pressed = modifiers.filter { call.flags(3) & $0.0.rawValue != 0 }.map(\.1)
@@ -98,12 +114,24 @@ extension Widget {
         }
     }
 
-    /// Calls `handler` for each step of the mouse wheel or touch pad, with the vertical distance.
-    package func onScroll(_ handler: @escaping (_ y: Double) -> Void) {
+    /// Calls `handler` for each step of a mouse wheel or movement on a touchpad.
+    package func onScroll(_ handler: @escaping (ScrollStep) -> Void) {
         let steps = controller(
             gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES))
         steps.connect("scroll") { call in
-            handler(call.double(2))
+            let device = gtk_event_controller_get_current_event_device(call.sender)
+            let source = device.map { gdk_device_get_source($0) }
+            let isTouchpad = source == GDK_SOURCE_TOUCHPAD
+            let unit = gtk_event_controller_scroll_get_unit(call.sender)
+            let isNotch = unit == GDK_SCROLL_UNIT_WHEEL
+            // X11 reports the movement on a touchpad in parts of a notch.
+            let scale = isTouchpad && isNotch ? ScrollStep.notch : 1
+            let state = gtk_event_controller_get_current_event_state(call.sender).rawValue
+            handler(
+                ScrollStep(
+                    x: call.double(1) * scale, y: call.double(2) * scale,
+                    isWheel: isNotch && !isTouchpad,
+                    hasControl: state & GDK_CONTROL_MASK.rawValue != 0))
             call.reply(true)
         }
     }

@@ -35,6 +35,10 @@ package final class Window: Widget {
         connect("close-request") { [unowned(unsafe) self] call in call.reply(onClose?() ?? false) }
     }
 
+    package var title: String {
+        get { text(gtk_window_get_title(window)) }
+        set { gtk_window_set_title(window, newValue) }
+    }
     package func setContent(_ content: Widget) {
         if shim_is(raw, adw_application_window_get_type()) != 0 {
             adw_application_window_set_content(cast(), content.widget)
@@ -52,6 +56,8 @@ package final class Window: Widget {
     package func onFullScreenChange(_ handler: @escaping () -> Void) {
         onChange(of: "fullscreened", handler)
     }
+    /// True if the focus is shown, because the user moved it with the keyboard.
+    package var isFocusVisible: Bool { gtk_window_get_focus_visible(window) != 0 }
     package var isMaximized: Bool { gtk_window_is_maximized(window) != 0 }
     package func maximize() { gtk_window_maximize(window) }
     /// The size of the window, also while it is maximized or in full screen.
@@ -65,7 +71,8 @@ package final class Window: Widget {
     /// Prevents the screen from turning off, or allows it again.
     package func inhibitIdle(_ isInhibited: Bool) {
         let application = gtk_window_get_application(window)
-        if let inhibition { gtk_application_uninhibit(application, inhibition) }
+        // Zero stands for a desktop that does not support it.
+        if let inhibition, inhibition != 0 { gtk_application_uninhibit(application, inhibition) }
         inhibition =
             isInhibited
             ? gtk_application_inhibit(application, window, GTK_APPLICATION_INHIBIT_IDLE, nil) : nil
@@ -74,5 +81,10 @@ package final class Window: Widget {
     /// Copies text to the clipboard.
     package func copy(_ text: String) {
         gdk_clipboard_set_text(gtk_widget_get_clipboard(widget), text)
+    }
+
+    /// Copies an image to the clipboard, which keeps it in memory.
+    package func copy(_ texture: Texture) {
+        gdk_clipboard_set_texture(gtk_widget_get_clipboard(widget), texture.raw)
     }
 }

@@ -19,7 +19,7 @@ public func tr(_ text: StaticString, _ values: KeyValuePairs<String, String> = [
 /// - Parameters:
 ///   - singular: A literal in English for one.
 ///   - plural: A literal in English for another number. Other languages have up to six forms.
-///   - count: The number. It is inserted for `{count}`.
+///   - count: The number. It is inserted for `{count}` unless there is a value with this name.
 ///   - values: The other values by their names.
 /// - Returns: The form of the catalog for the number.
 public func trn(
@@ -27,7 +27,7 @@ public func trn(
     _ values: KeyValuePairs<String, String> = [:]
 ) -> String {
     filled(Catalog.text(singular, plural, count)) { name in
-        name == "count" ? "\(count)" : values.first { $0.key == name }?.value
+        values.first { $0.key == name }?.value ?? (name == "count" ? "\(count)" : nil)
     }
 }
 

@@ -70,4 +70,18 @@ import Testing
             #expect(frames[frames.count - 1].x + frames[frames.count - 1].width <= 796.001)
         }
     }
+
+    @Test func `rows that are removed are laid out again with other ratios`() {
+        let ratios = (0..<40).map { $0 % 3 == 0 ? 1.5 : 0.7 }
+        var layout = JustifiedLayout(width: 900, targetHeight: 200, spacing: 6)
+        var wrong = ratios
+        wrong[25] = 3
+        layout.append(wrong, sections: [0, 20])
+        layout.removeRows(from: 25)
+        #expect(layout.count <= 25)
+        layout.append(ratios[layout.count...].map(\.self))
+        var expected = JustifiedLayout(width: 900, targetHeight: 200, spacing: 6)
+        expected.append(ratios, sections: [0, 20])
+        #expect(layout.rows == expected.rows)
+    }
 }

@@ -1,4 +1,5 @@
 import Testing
+import Toolkit
 
 @testable import Viewer
 
@@ -113,5 +114,67 @@ extension PhotoTransform {
         #expect(transform.scale == 1)
         transform.toggleZoom(aroundX: 100, y: 100)
         #expect(transform.scale == 0.5)
+    }
+
+    /// A zoomed photo in the middle of its view.
+    private func zoomed() -> PhotoTransform {
+        var transform = PhotoTransform()
+        transform.setView(width: 800, height: 600)
+        transform.setPhoto(width: 4000, height: 3000)
+        transform.zoom(by: 2, aroundX: 400, y: 300)
+        return transform
+    }
+
+    @Test func `two fingers on a touchpad move the photo and do not zoom`() {
+        var transform = zoomed()
+        for _ in 0..<30 {
+            let step = ScrollStep(x: 2, y: 1, isWheel: false, hasControl: false)
+            transform.scroll(step, aroundX: 0, y: 0)
+        }
+        #expect(transform.zoom == 2)
+        #expect(transform.offset == SIMD2(-60, -30))
+    }
+
+    @Test func `the key Control zooms by the amount of the movement`() {
+        var pixels = zoomed()
+        for _ in 0..<30 {
+            let step = ScrollStep(x: 0, y: -1, isWheel: false, hasControl: true)
+            pixels.scroll(step, aroundX: 100, y: 50)
+        }
+        var wheel = zoomed()
+        for _ in 0..<2 {
+            let step = ScrollStep(x: 0, y: -1, isWheel: true, hasControl: false)
+            wheel.scroll(step, aroundX: 100, y: 50)
+        }
+        #expect((pixels.zoom - 2 * 1.44).magnitude < 1e-9)
+        #expect((pixels.zoom - wheel.zoom).magnitude < 1e-9)
+        #expect((pixels.offset - wheel.offset).max().magnitude < 1e-6)
+    }
+
+    @Test func `a horizontal movement of the wheel does not zoom`() {
+        var transform = zoomed()
+        let step = ScrollStep(x: 3, y: 0, isWheel: true, hasControl: false)
+        transform.scroll(step, aroundX: 0, y: 0)
+        #expect(transform == zoomed())
+    }
+
+    @Test func `a movement keeps the point around which the photo is zoomed`() {
+        let start = zoomed()
+        var end = start
+        end.zoom(by: 3, aroundX: 100, y: 50)
+        let middle = start.moved(to: end, part: 0.5)
+        var expected = start
+        expected.zoom(by: middle.zoom / start.zoom, aroundX: 100, y: 50)
+        #expect((middle.offset - expected.offset).max().magnitude < 1e-6)
+        #expect(middle.zoom > start.zoom && middle.zoom < end.zoom)
+        #expect(start.moved(to: end, part: 1) == end)
+    }
+
+    @Test func `a movement rotates the shorter way`() {
+        var start = PhotoTransform()
+        start.rotate(by: 270)
+        var end = start
+        end.rotate(by: 90)
+        #expect(start.moved(to: end, part: 0.5).degrees == 315)
     }
 }

@@ -45,14 +45,16 @@ import Testing
             "Enter": "Return", "Space": "space", "Backspace": "BackSpace", "+": "plus",
             "-": "minus",
             "Arrow keys": "Up", "Control+Comma": "Control+comma", "Control+?": "Control+question",
-            "Shift+Space": "Shift+space",
+            "Shift+Space": "Shift+space", "Control++": "Control+plus", "Control+-": "Control+minus",
+            "Control+Shift+C": "Control+Shift+C",
         ]
         // GTK performs the action of this key.
         let keys = Shortcut.help(place).flatMap { $0.key.split(separator: ", ") }.filter {
             $0 != "Control+Q"
         }
         for key in keys {
-            let isLetter = key.hasPrefix("Control+") && key.count == 9
+            let isLetter =
+                key.hasPrefix("Control+") && key.count == 9 && key.last?.isLetter == true
             let plain = isLetter ? "Control+\(key.suffix(1).lowercased())" : "\(key)"
             let name = names[plain] ?? plain.replacing(" ", with: "_")
             #expect(Shortcut.command(name, in: place) != nil, "\(key)")

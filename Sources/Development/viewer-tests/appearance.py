@@ -13,7 +13,7 @@ HEIGHT = 720
 
 def window(screen):
     """Returns the identifier of the main window on the display."""
-    found = subprocess.run(["xdotool", "search", "--name", "^Image Feed$"], capture_output=True, text=True, check=True)
+    found = subprocess.run(["xdotool", "search", "--name", "^(Image Feed|Photo .*)$"], capture_output=True, text=True, check=True)
     return found.stdout.split()[-1]
 
 
@@ -42,7 +42,7 @@ def overflow(screen):
     for frame in frames(screen):
         if frame.extents().width > NARROW:
             wide.append((frame.name, frame.extents().width))
-        if frame.name == "Image Feed":
+        if frame.name == "Image Feed" or frame.name.startswith("Photo "):
             continue
         # The main window also has widgets of pages that are beside it.
         for widget in screen.descendants(frame):
@@ -143,7 +143,7 @@ def visit_dialogs(session, screen, name):
     session.screenshot(f"{name}-choices")
     leave("Thumbnails", "combo box")
     screen.mouse("key", "F10")
-    screen.wait("About Image Feed", "push button")
+    screen.wait("About Image Feed", "menu item")
     page("main-menu")
 
 

@@ -181,17 +181,17 @@ def photo(start, step):
     screen.key("Home")
     screen.wait("Photo 000", "image")
     step("the next, previous, first and last photo are shown")
-    screen.until(lambda: screen.menu_opens() and screen.all("Use as avatar", "push button"), "the menu")
+    screen.until(lambda: screen.menu_opens() and screen.all("Use as avatar", "menu item"), "the menu")
     for entry in "Download", "Copy link", "Open in browser", "Send by e-mail":
-        assert not screen.all(entry, "push button"), entry
+        assert not screen.all(entry, "menu item"), entry
     step("a local photo has no actions for links and no download into its own folder")
     screen.menu("Use as avatar")
     screen.wait("The photo is the avatar of ada.")
     assert "avatar" in session.control("profile").lower()
     step("a photo becomes the avatar")
-    screen.menu("Show in the slideshow")
+    screen.menu("Show in the desktop slideshow")
     until(lambda: "Photo 000" in session.control("slideshow"), "the photo of the slideshow")
-    screen.menu("Hide from the slideshow")
+    screen.menu("Hide from the desktop slideshow")
     until(lambda: "Photo 000" not in session.control("slideshow", "next") + session.control("slideshow"), "another photo")
     step("a photo is shown in the slideshow and hidden from it")
 

@@ -100,7 +100,7 @@ class Screen:
         The buttons of a photo or dialog follow those of the grid: `last` presses the last one."""
         def attempt():
             buttons = [widget for widget in self.all(name, starts=starts)
-                       if widget.role in ("push button", "toggle button", "list item")]
+                       if widget.role in ("push button", "toggle button", "list item", "menu item")]
             for widget in reversed(buttons) if last else buttons:
                 try:
                     if widget.was("SENSITIVE") and widget.act():
@@ -127,7 +127,7 @@ class Screen:
     def menu(self, entry, button="More actions"):
         """Presses an entry of the menu, which is opened first."""
         def attempt():
-            for found in self.all(entry, "push button"):
+            for found in self.all(entry, "menu item"):
                 return found.act()
             self.menu_opens(button)
             return False

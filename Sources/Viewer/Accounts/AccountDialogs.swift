@@ -8,6 +8,8 @@ final class AccountDialogs {
     let window: Window
     let service: Service
     let toasts: ToastArea
+    /// Called after a login with its account, which may not be known yet.
+    var onLogin: ((ObjectPath) -> Void)?
 
     init(_ window: Window, _ service: Service, _ toasts: ToastArea) {
         self.window = window
@@ -23,7 +25,8 @@ final class AccountDialogs {
         for provider in service.providers {
             let isUsable = provider.state == "ready" || provider.state == "not-configured"
             let row = ActionRow(
-                provider.name, subtitle: isUsable ? Self.summary(provider) : provider.stateReason)
+                provider.shownName,
+                subtitle: isUsable ? Self.summary(provider) : provider.stateReason)
             row.addSuffix(Icon("go-next-symbolic"))
             row.setSensitive(isUsable)
             row.onActivate { [weak self, weak dialog] in

@@ -17,7 +17,8 @@ final class ConfigureDialog: Dialog {
         self.owner = owner
         self.provider = provider
         super.init(
-            owner.window, title: tr("Set up {provider}", ["provider": provider.name]), height: 520)
+            owner.window, title: tr("Set up {provider}", ["provider": provider.shownName]),
+            height: 520)
         if !provider.help.isEmpty {
             let help = Label().wrapping().selectable()
             help.setTextWithLinks(provider.help)

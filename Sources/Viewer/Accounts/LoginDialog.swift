@@ -16,6 +16,7 @@ final class LoginDialog: Dialog {
     private let fields = RowGroup("")
     private let problem = Label().wrapping()
     private let logInButton = Button(tr("_Log in"))
+    private let configureButton = Button(tr("_Set up again"))
     private let registerButton = Button(tr("_Register a new user"))
 
     private let progressLabel = Label().wrapping(atStart: false)
@@ -44,7 +45,7 @@ final class LoginDialog: Dialog {
             provider.has("register") ? tr("Password (may be empty)") : tr("Key or password"),
             isPassword: true)
         super.init(
-            owner.window, title: tr("Log in: {provider}", ["provider": provider.name]),
+            owner.window, title: tr("Log in: {provider}", ["provider": provider.shownName]),
             height: provider.authentication == "oauth2" ? 640 : 480)
     }
 
@@ -102,7 +103,13 @@ final class LoginDialog: Dialog {
         }
         problem.styled("error").isVisible = false
         logInButton.styled("suggested-action", "pill").aligned(.center, .start)
-        form.append(problem, logInButton)
+        configureButton.styled("pill").aligned(.center, .start).isVisible = false
+        configureButton.onClick { [weak self] in
+            guard let self else { return }
+            close()
+            ConfigureDialog(owner, provider).present()
+        }
+        form.append(problem, logInButton, configureButton)
         if hasNames, account == nil {
             registerButton.styled("pill").aligned(.center, .start)
             form.append(registerButton)
@@ -135,12 +142,17 @@ final class LoginDialog: Dialog {
         form.append(group)
     }
 
-    private func show(_ sentence: String) {
-        problem.text = sentence
+    private func show(_ error: Problem) {
+        problem.text = error.sentence
         problem.isVisible = true
+        // The user may have mistyped the client ID or the secret.
+        configureButton.isVisible =
+            !provider.redirectAddress.isEmpty && !provider.has("server")
+            && [.loginFailed, .notConfigured].contains(error.kind)
         pages.visiblePage = "form"
         spinner.setSpinning(false)
-        (hasPassword ? password : server).grabFocus()
+        let isName = [.userExists, .noSuchUser].contains(error.kind)
+        (isName && hasNames ? username : hasPassword ? password : server).grabFocus()
     }
 
     private func options(isRegistration: Bool) -> [LoginOption: Variant] {
@@ -200,7 +212,7 @@ final class LoginDialog: Dialog {
                 succeed(try await login.wait { [weak self] in self?.apply($0) })
             } catch {
                 login = nil
-                show(Problem(error).sentence)
+                show(Problem(error))
             }
         }
     }
@@ -243,9 +255,10 @@ final class LoginDialog: Dialog {
 
     private func succeed(_ path: ObjectPath) {
         login = nil
-        let name = owner.service.account(path)?.label ?? provider.name
+        let name = owner.service.account(path)?.label ?? provider.shownName
         owner.toasts.show(tr("Logged in: {account}", ["account": name]))
         close()
+        owner.onLogin?(path)
     }
 
     override func closed() {

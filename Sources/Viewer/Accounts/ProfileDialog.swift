@@ -38,7 +38,7 @@ final class ProfileDialog: Dialog {
         }
         content.add(fact: tr("Place"), account.location)
         content.add(fact: tr("Link"), account.url, link: account.url)
-        content.add(fact: tr("Service"), owner.service.provider(of: account)?.name ?? "")
+        content.add(fact: tr("Service"), owner.service.provider(of: account)?.shownName ?? "")
         let likes = account.isLoggedIn ? Photo.text(ofCount: account.likeCount) : ""
         content.add(fact: tr("Likes"), likes)
         content.add(fact: tr("State"), account.stateReason)
@@ -86,7 +86,7 @@ final class ProfileDialog: Dialog {
 
     private func confirmRemoval(_ isUser: Bool) {
         // Translators: in place of a name in “Photos and likes at {service} are not touched.”
-        let name = owner.service.provider(of: account)?.name ?? tr("the service")
+        let name = owner.service.provider(of: account)?.shownName ?? tr("the service")
         confirm(
             isUser
                 ? tr("Delete the user {account}?", ["account": account.label])

@@ -22,6 +22,10 @@ final class FeedGrid {
     private var unused: [PhotoCell] = []
     /// The labels of the visible months, by the index of the photo below.
     private var headings: [Int: Label] = [:]
+    /// The ratios of photos whose size only their images tell, by the ID.
+    private var measured: [String: Double] = [:]
+    /// The first photo whose ratio has changed.
+    private var firstResized: Int?
     /// True if the months are those of former dates.
     private var hasOldMonths = false
     private var lastPosition = 0.0
@@ -55,6 +59,7 @@ final class FeedGrid {
     /// Shows a feed from the top.
     func show(_ feed: Feed) {
         self.feed = feed
+        measured = [:]
         reset()
         moveToTop()
         clearSelection()
@@ -72,6 +77,7 @@ final class FeedGrid {
             case .photo(let index):
                 guard let photo = self.feed?.photos[index] else { return }
                 cells[index]?.update(photo)
+                resize(index, photo)
                 guard index < monthList.count, !monthList.isValid(photo, at: index) else { return }
                 // The date of a local photo is known after its file was read.
                 hasOldMonths = true
@@ -81,6 +87,24 @@ final class FeedGrid {
             }
         }
     }
+
+    /// Stores the ratio of an image whose photo has no size.
+    func measure(_ index: Int, _ photo: Photo, ratio: Double) {
+        guard photo.size == nil else { return }
+        measured[photo.id] = Photo.limited(ratio)
+        resize(index, photo)
+    }
+
+    /// Lays out the row of a photo again if its ratio is another one.
+    private func resize(_ index: Int, _ photo: Photo) {
+        guard index < layout.count, (layout.ratio(of: index) - ratio(photo)).magnitude > 0.01 else {
+            return
+        }
+        firstResized = min(firstResized ?? index, index)
+        scheduleUpdate()
+    }
+
+    private func ratio(_ photo: Photo) -> Double { measured[photo.id] ?? photo.ratio }
 
     /// Moves the focus to a photo and scrolls to it.
     func focus(_ index: Int) {
@@ -154,6 +178,7 @@ final class FeedGrid {
         for cell in cells.values { recycle(cell) }
         cells = [:]
         layout = JustifiedLayout(width: 1, targetHeight: 1, spacing: 0)
+        firstResized = nil
         monthList = MonthList()
         feedPage?.monthsChanged()
         scheduleUpdate()
@@ -217,19 +242,27 @@ final class FeedGrid {
     private func updateLayout(_ feed: Feed, _ width: Double) {
         let usual = width < 500 ? min(150, width / 2.2) : min(max(width / 5, 190), 320)
         let target = min(usual * scale, width)
-        if layout.width != width || layout.targetHeight != target || hasOldMonths {
+        let isOther = layout.width != width || layout.targetHeight != target || hasOldMonths
+        guard isOther || firstResized != nil else {
+            if layout.count < feed.photos.count { extendLayout(feed) }
+            return
+        }
+        // The photo at the top remains there.
+        let position = widget.position
+        let first = layout.rows(from: position, to: position).first
+        if isOther {
             if hasOldMonths { monthList = MonthList() }
             hasOldMonths = false
-            // The photo at the top remains there.
-            let first = layout.rows(from: widget.position, to: widget.position).first
-            let anchor = first?.photos.lowerBound
             beginLayout(width, target)
-            extendLayout(feed)
-            if let anchor, anchor > 0, let row = layout.row(of: anchor) {
-                widget.position = row.top
-            }
-        } else if layout.count < feed.photos.count {
-            extendLayout(feed)
+        } else if let firstResized {
+            removeHeadings(except: [])
+            layout.removeRows(from: firstResized)
+        }
+        firstResized = nil
+        extendLayout(feed)
+        if let first, first.photos.lowerBound > 0, let row = layout.row(of: first.photos.lowerBound)
+        {
+            widget.position = isOther ? row.top : position + row.top - first.top
         }
     }
 
@@ -250,7 +283,7 @@ final class FeedGrid {
         }
         let count = layout.count
         layout.append(
-            feed.photos[count...].map(\.ratio),
+            feed.photos[count...].map(ratio),
             sections: monthList.months.lazy.map(\.first).filter { $0 >= count })
         let height = layout.height.rounded(.up)
         area.setMinimumSize(width: -1, height: Int(height))
@@ -318,12 +351,11 @@ final class FeedGrid {
     /// Opens the menu of a photo at a point of its cell; nil for its middle.
     func openMenu(_ index: Int, _ cell: Widget, _ point: (x: Double, y: Double)?) {
         guard let feed, let feedPage, feed.photos.indices.contains(index) else { return }
-        menu.removeAll()
         // Translators: the verb, an entry of a menu
-        menu.add(tr("Open")) { [weak self] in self?.perform(.open, on: index) }
-        for entry in actions.entries(feed.photos[index], in: feed) {
-            menu.add(entry.title, entry.action)
+        let open = MenuEntry(tr("Open"), key: "Return") { [weak self] in
+            self?.perform(.open, on: index)
         }
+        actions.fill(menu, feed.photos[index], in: feed, [open])
         menu.open(in: feedPage.widget, at: cell, point)
     }
 
@@ -376,6 +408,10 @@ final class FeedGrid {
             target =
                 (1...rows).reversed().lazy
                 .compactMap { [layout] in layout.neighbor(of: index, rowOffset: sign * $0) }.first
+        case .selectAll:
+            selected = Set(feed.photos.map(\.id))
+            updateSelection()
+            return true
         case .escape:
             guard !selected.isEmpty else { return false }
             clearSelection()

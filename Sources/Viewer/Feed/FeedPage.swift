@@ -32,6 +32,7 @@ final class FeedPage {
     private let bannerRevealer: Revealer
     private let search = SearchField(tr("Search photos"))
     private let searchRevealer: Revealer
+    private var isSearch = false
     private let selectionLabel = Label().ellipsizing().expanding(vertically: false)
     private let selectionButtons = Box(.horizontal, spacing: 6)
     private let selectionBar: Revealer
@@ -41,9 +42,11 @@ final class FeedPage {
     private lazy var monthTimer = MainLoopTimer { [weak self] in self?.monthLabel.isVisible = false
     }
     private let monthButton = MenuButton(
-        icon: "x-office-calendar-symbolic", tooltip: tr("Go to a month"), maximumHeight: 420)
-    /// The months in the menu.
-    private var listedMonths: [MonthList.Month] = []
+        icon: "x-office-calendar-symbolic", tooltip: tr("Go to a month"))
+    /// The number of loaded months in the menu; nil once it also has those that are not loaded.
+    private var listedCount: Int? = 0
+    /// The month that is shown as soon as it is loaded.
+    private var wantedMonth: Int?
     private var remedy: (ObjectPath, Remedy)?
 
     init(_ service: Service, _ actions: PhotoActions) {
@@ -70,10 +73,16 @@ final class FeedPage {
         widget = Box(
             .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack, selectionBar)
         widget.expanding()
+        header.addEnd(
+            Button(icon: "system-search-symbolic", tooltip: tr("Search")) { [weak self] in
+                self?.startSearch()
+            })
         header.addEnd(monthButton)
         monthButton.isVisible = false
         monthButton.onOpen { [weak self] in
             guard let self else { return }
+            monthButton.menu.removeAll()
+            listedCount = 0
             feed?.loadToEnd()
             listMonths()
         }
@@ -91,8 +100,20 @@ final class FeedPage {
     }
 
     /// Shows a feed, and loads its first page if that is not there.
-    func show(_ feed: Feed?, title: String, subtitle: String) {
+    ///
+    /// - Parameters:
+    ///   - feed: The feed; nil for none.
+    ///   - title: The title of the header.
+    ///   - subtitle: The subtitle of the header.
+    ///   - isSearch: True for the results of a search, whose words remain in the field.
+    func show(_ feed: Feed?, title: String, subtitle: String, isSearch: Bool = false) {
+        self.isSearch = isSearch
+        if !isSearch {
+            searchRevealer.isRevealed = false
+            search.clear()
+        }
         header.setTitle(title, subtitle: subtitle)
+        wantedMonth = nil
         self.feed = feed
         guard let feed else { return update() }
         grid.show(feed)
@@ -121,8 +142,7 @@ final class FeedPage {
         selectionLabel.text = trn(
             "{count} photo selected", "{count} photos selected", photos.count)
         selectionButtons.removeAll()
-        let end = PhotoActions.Entry(
-            title: tr("End the selection"), icon: "window-close-symbolic", action: {})
+        let end = MenuEntry(tr("End the selection"), icon: "window-close-symbolic") {}
         for entry in actions.entries(photos, in: feed) + [end] {
             let button = Button(icon: entry.icon, tooltip: entry.title) { [weak self] in
                 self?.grid.clearSelection()
@@ -140,23 +160,48 @@ final class FeedPage {
 
     func monthsChanged() {
         updateMonthButton()
-        if !grid.months.starts(with: listedMonths) {
-            monthButton.menu.removeAll()
-            listedMonths = []
-        }
         if monthButton.menu.isVisible { listMonths() }
+        // The grid is being laid out.
+        if wantedMonth != nil { Task { [weak self] in self?.findMonth() } }
+    }
+
+    /// Shows the wanted month, or the next earlier one, as soon as it is loaded.
+    private func findMonth() {
+        guard let wantedMonth, let feed else { return }
+        let month = grid.months.first { $0.number <= wantedMonth }
+        guard month != nil || feed.state == .complete else { return feed.loadMore() }
+        self.wantedMonth = nil
+        if let month = month ?? grid.months.last { grid.show(month) }
     }
 
     private func updateMonthButton() {
-        monthButton.isVisible = stack.visiblePage == "photos" && grid.months.count > 1
+        // More months may follow a single one.
+        monthButton.isVisible =
+            stack.visiblePage == "photos"
+            && grid.months.count > (feed?.state == .complete ? 1 : 0)
     }
 
-    /// Adds the months that are not in the menu yet. A menu that is open keeps its entries and the focus.
+    /// Adds the months that are not in the menu yet, in one submenu for each year.
+    ///
+    /// A service may have more photos than are loaded. The months of the ten years before them follow.
     private func listMonths() {
-        for month in grid.months.dropFirst(listedMonths.count) {
-            monthButton.menu.add(month.title) { [weak self] in self?.grid.show(month) }
+        guard let count = listedCount, let feed, let last = grid.months.last else { return }
+        listMonths(grid.months.dropFirst(count).map(\.number))
+        listedCount = grid.months.count
+        guard !feed.isLoadingToEnd, feed.state == .partial else { return }
+        listedCount = nil
+        let first = (last.number / 12 - 10) * 12
+        listMonths((first..<last.number).reversed())
+    }
+
+    private func listMonths(_ numbers: [Int]) {
+        for number in numbers {
+            let entry = MenuEntry(MonthList.title(of: number)) { [weak self] in
+                self?.wantedMonth = number
+                self?.findMonth()
+            }
+            monthButton.menu.add([entry], toSubmenu: "\(1900 + number / 12)")
         }
-        listedMonths = grid.months
     }
 
     /// Shows the month of the first photo of the visible part, after that has moved.
@@ -217,6 +262,10 @@ final class FeedPage {
     }
 
     private func showEmpty(_ feed: Feed) {
+        if isSearch {
+            return explain(
+                "system-search-symbolic", tr("No photos found"), tr("Search for other words."))
+        }
         switch feed.source {
         case "likes":
             explain(

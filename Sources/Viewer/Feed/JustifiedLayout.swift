@@ -1,6 +1,6 @@
 /// Photos in rows of equal width, in which each photo keeps its proportions.
 ///
-/// Rows are appended as photos arrive; earlier rows never change. A row ends before the first photo of a section, above
+/// Rows are appended as photos arrive, and earlier rows only change if they are removed. A row ends before the first photo of a section, above
 /// which there is place for a heading.
 nonisolated struct JustifiedLayout {
     nonisolated struct Row: Equatable {
@@ -38,6 +38,15 @@ nonisolated struct JustifiedLayout {
         self.targetHeight = targetHeight
         self.spacing = spacing
         self.headingHeight = headingHeight
+    }
+
+    /// Removes the row of a photo and all rows below.
+    mutating func removeRows(from photo: Int) {
+        let index = firstRow { $0.photos.upperBound > photo }
+        guard index < rows.count else { return }
+        firstOpen = rows[index].photos.lowerBound
+        rows.removeSubrange(index...)
+        ratios.removeSubrange(firstOpen...)
     }
 
     /// Adds photos.
@@ -95,6 +104,9 @@ nonisolated struct JustifiedLayout {
 
     /// Returns true for a photo that begins a section.
     func isSection(_ photo: Int) -> Bool { sections.contains(photo) }
+
+    /// Returns the ratio with which a photo was added.
+    func ratio(of photo: Int) -> Double { ratios[photo] }
 
     private func rowWidth(count: Int) -> Double { max(1, width - spacing * Double(count + 1)) }
 

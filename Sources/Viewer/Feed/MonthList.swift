@@ -16,6 +16,19 @@ nonisolated struct MonthList {
     // Translators: a month as a heading, as a format of strftime(3).
     static var titleFormat: String { tr("%OB %Y") }
 
+    /// Returns the title of a month.
+    ///
+    /// - Parameter number: The number of months since the year 1900.
+    /// - Returns: The month and the year.
+    static func title(of number: Int) -> String {
+        var parts = tm()
+        (parts.tm_year, parts.tm_mon) = (Int32(number / 12), Int32(number % 12))
+        // The middle of the month is in it in each time zone.
+        parts.tm_mday = 15
+        let time = Timestamp(secondsSince1970: Int64(mktime(&parts)))
+        return time.localText(titleFormat) ?? ""
+    }
+
     /// A date of photos, with the months in which it orders them.
     private struct Order {
         let date: @Sendable (Photo) -> Timestamp?
@@ -23,12 +36,10 @@ nonisolated struct MonthList {
 
         /// Adds a photo. Returns false if its date is unknown, or in a later month than that of the photo before.
         mutating func add(_ photo: Photo, at index: Int) -> Bool {
-            guard let date = date(photo), let number = number(photo) else { return false }
+            guard let number = number(photo) else { return false }
             guard let last = months.last?.number, number >= last else {
-                months.append(
-                    Month(
-                        number: number, first: index,
-                        title: date.localText(MonthList.titleFormat) ?? ""))
+                let title = MonthList.title(of: number)
+                months.append(Month(number: number, first: index, title: title))
                 return true
             }
             return number == last

@@ -25,11 +25,14 @@ final class PhotoCell {
     private var task: Task<Void, Never>? { didSet { oldValue?.cancel() } }
     private var key: ImageLoader.Key?
     private var photo: Photo?
-    private var isHovered = false { didSet { if isHovered != oldValue { updateHover() } } }
     /// True if another request would fail in the same way.
     private var isRefused = false
     private var position = (0, 0)
     private var shownLike: [Bool] = []
+    private var isSmall = false
+
+    /// The width in units below which a card has no room for its button and its facts.
+    private static let smallWidth = 110
 
     init(_ loader: ImageLoader, _ grid: FeedGrid) {
         self.loader = loader
@@ -39,7 +42,6 @@ final class PhotoCell {
         // The key of the grid likes the photo with the focus.
         likeButton.isFocusable = false
         facts.setTargetable(false)
-        facts.isVisible = false
         animationLabel.styled("osd", "badge", "caption").aligned(.start, .end).margins(6)
         animationLabel.setTargetable(false)
         failureIcon.setTargetable(false)
@@ -59,9 +61,6 @@ final class PhotoCell {
             grid.focus(index)
             grid.openMenu(index, widget, (x, y))
         }
-        widget.onPointer(
-            moved: { [weak self] _, _ in self?.isHovered = true },
-            left: { [weak self] in self?.isHovered = false })
     }
 
     private func send(_ command: Command) {
@@ -79,6 +78,8 @@ final class PhotoCell {
     func show(_ photo: Photo, index: Int, account: ObjectPath, width: Int, height: Int) {
         self.index = index
         update(photo)
+        isSmall = width < Self.smallWidth * widget.scaleFactor
+        updateVisibility()
         // Some steps, so that small changes of the window's width do not load everything again.
         let size = max(width, height) > 420 ? "regular" : "small"
         let step = 64
@@ -91,15 +92,12 @@ final class PhotoCell {
         task = nil
         failureIcon.isVisible = false
         button.tooltip = ""
-        if let image = loader.cached(key) {
-            picture.setTexture(image.texture)
-            return
-        }
+        if let image = loader.cached(key) { return show(image) }
         if !isSamePhoto { picture.setTexture(Placeholder.texture(photo)) }
         task = Task { [weak self, loader] in
             do {
-                let texture = try await loader.load(key).texture
-                if let self, self.key == key { picture.setTexture(texture) }
+                let image = try await loader.load(key)
+                if let self, self.key == key { show(image) }
             } catch {
                 guard let self, self.key == key, !(error is CancellationError) else { return }
                 failureIcon.isVisible = true
@@ -108,6 +106,13 @@ final class PhotoCell {
                 if !isRefused { grid?.scheduleRetry() }
             }
         }
+    }
+
+    private func show(_ image: LoadedImage) {
+        let ratio = Double(image.fullWidth) / Double(image.fullHeight)
+        // A photo that is longer than its place is shown as a whole.
+        picture.setTexture(image.texture, isWhole: Photo.limited(ratio) != ratio)
+        if let index, let photo { grid?.measure(index, photo, ratio: ratio) }
     }
 
     /// Sets the position in the list of photos for screen readers.
@@ -133,20 +138,18 @@ final class PhotoCell {
             shownLike = [photo.wantsLike, photo.isPending]
             likeButton.showLike(of: photo)
         }
-        likeButton.isVisible = !photo.isFile
         animationLabel.isVisible = photo.isAnimated
         // Translators: “Like” or “Unlike”, and the photo, for screen readers.
         likeButton.setAccessibleName(
             tr("{action} {photo}", ["action": likeButton.tooltip, "photo": photo.accessibleName]))
-        updateHover()
+        facts.text = photo.facts
+        updateVisibility()
     }
 
-    private func updateHover() {
+    private func updateVisibility() {
         guard let photo else { return }
-        // An invisible button must not react to touch.
-        likeButton.setTargetable(isHovered || photo.wantsLike || photo.isPending)
-        if isHovered { facts.text = photo.facts }
-        facts.isVisible = isHovered && !photo.facts.isEmpty
+        likeButton.isVisible = !photo.isFile && (!isSmall || photo.wantsLike || photo.isPending)
+        facts.isVisible = !isSmall && !photo.facts.isEmpty
     }
 
     /// Forgets a failure, so that the image is requested when the photo is shown again.
@@ -159,8 +162,6 @@ final class PhotoCell {
         index = nil
         key = nil
         photo = nil
-        isHovered = false
-        facts.isVisible = false
         setSelected(false)
         task = nil
         picture.setTexture(nil)

@@ -16,6 +16,18 @@ extension AccountProperties {
     }
 }
 
+extension ProviderProperties {
+    /// The name in the language of the user. The name of a service is the same in each language.
+    var shownName: String {
+        switch id {
+        case "local": tr("Photos on this computer")
+        case "mastodon": tr("Mastodon and Pixelfed")
+        case "daily": tr("Picture of the day")
+        default: name
+        }
+    }
+}
+
 extension Remedy {
     /// The title of the button that starts the remedy.
     var title: String {

@@ -46,6 +46,8 @@ final class Feed {
     private var wasAvailable = true
     /// True if the photos are replaced at the next update, because another folder was chosen.
     var isOutdated = false
+    /// True if photos arrived while an account was being read for the first time.
+    private var hasUncountedPhotos = false
     /// The accounts that were logged in when they changed last.
     private var loggedIn: Set<ObjectPath> = []
     /// Increased by each reload; a reply to an older request is dropped.
@@ -108,7 +110,10 @@ final class Feed {
             photos.append(photo)
         }
         searched = base.photos.count
-        state = if case .partial = base.state { .complete } else { base.state }
+        state =
+            if base.isLoadingToEnd { .loading } else if case .partial = base.state {
+                .complete
+            } else { base.state }
         changed.emit(.extended)
     }
 
@@ -259,6 +264,10 @@ final class Feed {
         defer { wasAvailable = isAvailable }
         guard isAvailable, !wasAvailable else { return }
         if case .failed = state { loadMore() }
+        if hasUncountedPhotos {
+            hasUncountedPhotos = false
+            if photos.count > Self.pageSize { checkTop() } else { reload() }
+        }
         changed.emit(.available)
     }
 
@@ -286,6 +295,11 @@ final class Feed {
         guard source == self.source, new > 0 || isOutdated else { return }
         // Nothing is above the first photo of an empty list.
         if photos.isEmpty || isOutdated { return reload() }
+        // The first scan of a folder finds all its photos.
+        if service.accounts(of: account).contains(where: { $0.state == .loading }) {
+            hasUncountedPhotos = true
+            return
+        }
         newCount += new
         changed.emit(.arrived)
     }
@@ -305,6 +319,7 @@ final class Feed {
         body(&photo)
         guard photo != photos[index] else { return }
         photos[index] = photo
+        if source == "likes", !photo.wantsLike, !photo.photo.isPending { return remove([id]) }
         changed.emit(.photo(index))
     }
 

@@ -13,6 +13,9 @@ final class Likes {
 
     /// Emitted for each failure, also of a like that another client requested.
     let failed = Event<Failure>()
+    /// Emitted once for each account whose service has likes and refuses those of this login.
+    let stayedLocal = Event<AccountProperties>()
+    private var localAccounts: Set<ObjectPath> = []
     private let service: Service
     /// The failures of calls that were already reported, until the signal for the same failure arrives.
     private var reported: Set<PhotoReference> = []
@@ -51,6 +54,7 @@ final class Likes {
             do {
                 let outcome = try await wantsLike ? client.like(photo.id) : client.unlike(photo.id)
                 guard outcome != .queued else { return }
+                if outcome == .local { reportLocal(photo.account) }
                 feed?.change(id) {
                     $0.photo.isLiked = wantsLike
                     $0.photo.isPending = false
@@ -60,6 +64,14 @@ final class Likes {
                 report(photo, wantsLike, Problem(error).sentence)
             }
         }
+    }
+
+    private func reportLocal(_ path: ObjectPath) {
+        guard let account = service.account(path), !service.isLocal(account),
+            service.provider(of: account)?.has("like") == true,
+            localAccounts.insert(path).inserted
+        else { return }
+        stayedLocal.emit(account)
     }
 
     private func receive(_ event: ServiceEvent, of account: ObjectPath) {

@@ -15,7 +15,19 @@ extension Photo {
 
     /// Returns a number of photos as text.
     static func text(ofCount count: some BinaryInteger) -> String {
-        trn("{count} photo", "{count} photos", Int(clamping: count))
+        trn(
+            "{count} photo", "{count} photos", Int(clamping: count),
+            ["count": text(ofNumber: Int(clamping: count))])
+    }
+
+    /// Returns a number with the separators of the user's locale.
+    static func text(ofNumber number: Int) -> String {
+        let separator = String(cString: localeconv().pointee.thousands_sep)
+        let digits = Array("\(number)")
+        return digits.indices.reduce(into: "") { text, index in
+            if index > 0, (digits.count - index) % 3 == 0 { text += separator }
+            text.append(digits[index])
+        }
     }
 
     /// The size in pixels; nil if it is unknown.
@@ -31,9 +43,9 @@ extension Photo {
 
     /// Width divided by height, limited so that a panorama remains visible beside others.
     var ratio: Double {
-        guard let (width, height) = size else { return 1.5 }
-        return min(max(Double(width) / Double(height), 0.4), 3)
+        size.map { Self.limited(Double($0.width) / Double($0.height)) } ?? 1.5
     }
+    static func limited(_ ratio: Double) -> Double { min(max(ratio, 0.4), 3) }
 
     /// Returns true if each word, in lower case, occurs in the texts of the photo.
     func contains(_ words: [String]) -> Bool {
@@ -65,7 +77,7 @@ extension Photo {
     }
 
     /// The author and the date on one line.
-    var facts: String { [self.author, day].filter { !$0.isEmpty }.joined(separator: " · ") }
+    var facts: String { [day, self.author].filter { !$0.isEmpty }.joined(separator: " · ") }
 
     /// The date in the user's language and time zone; empty if it is unknown.
     // Translators: a date, as a format of strftime(3). %B is the month beside a day, %OB the month alone.

@@ -12,7 +12,9 @@ final class FullScreenControls {
     private let header: HeaderBar
     private let view: PhotoView
     private let steps: [Button]
-    private weak var overlay: Overlay?
+    /// Returns true while a menu is open.
+    private let hasMenu: () -> Bool
+    private let page: Box
     /// The position of the pointer in the page.
     private var pointer = (x: 0.0, y: 0.0)
     private lazy var timer = MainLoopTimer { [weak self] in self?.hide() }
@@ -20,7 +22,12 @@ final class FullScreenControls {
     /// The time without a movement of the pointer after which the controls hide.
     private static let time = Duration.seconds(3)
 
-    init(_ window: Window, _ header: HeaderBar, _ view: PhotoView, _ steps: [Button]) {
+    init(
+        _ page: Box, _ window: Window, _ header: HeaderBar, _ view: PhotoView, _ steps: [Button],
+        hasMenu: @escaping () -> Bool
+    ) {
+        self.page = page
+        self.hasMenu = hasMenu
         self.window = window
         self.header = header
         self.view = view
@@ -29,26 +36,21 @@ final class FullScreenControls {
 
     /// Moves the header between the page and the place above the photo.
     ///
-    /// - Parameters:
-    ///   - page: The page, whose first child is the header.
-    ///   - overlay: The photo with its buttons.
-    func connect(_ page: Box, _ overlay: Overlay) {
-        self.overlay = overlay
-        window.onFullScreenChange { [weak self, weak page] in
-            guard let self, let page else { return }
-            update(page)
-        }
+    /// - Parameter overlay: The photo with its buttons.
+    func connect(_ overlay: Overlay) {
+        revealer.styled("full-screen")
+        window.onFullScreenChange { [weak self] in self?.update() }
         overlay.onPointer(
             moved: { [weak self] x, y in
                 // Widgets that appear below a resting pointer also cause events.
                 guard let self, pointer != (x, y) else { return }
                 pointer = (x, y)
                 show()
-            }, left: { [weak self] in self?.pointer = (0, .infinity) })
+            })
         view.widget.onPress { [weak self] _, _, _ in self?.show() }
     }
 
-    private func update(_ page: Box) {
+    private func update() {
         let isFullScreen = window.isFullScreen
         guard isFullScreen != (revealer.child != nil) else { return }
         if isFullScreen {
@@ -73,15 +75,16 @@ final class FullScreenControls {
     }
 
     private func hide() {
-        guard pointer.y > Double(revealer.height), !revealer.hasFocusWithin else {
-            return timer.start(after: Self.time)
-        }
+        // A user who moves the focus with the keyboard sees it; a menu closes with its button.
+        let isInUse = revealer.hasFocusWithin && window.isFocusVisible || hasMenu()
+        guard !isInUse else { return timer.start(after: Self.time) }
+        if revealer.hasFocusWithin { view.widget.grabFocus() }
         revealer.isRevealed = false
         setIdle(true)
     }
 
     private func setIdle(_ isIdle: Bool) {
-        overlay?.setClass("idle", isIdle)
+        page.setClass("idle", isIdle)
         view.isCursorHidden = isIdle
         // An invisible button must not react to touch.
         for step in steps { step.setTargetable(!isIdle) }

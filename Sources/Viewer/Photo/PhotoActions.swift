@@ -8,13 +8,6 @@ internal import Translation
 
 /// The actions of a photo, for its page and for the menu of the grid.
 final class PhotoActions {
-    /// An entry of a menu, or a button with an icon.
-    struct Entry {
-        let title: String
-        var icon = ""
-        let action: () -> Void
-    }
-
     let downloads: Downloads
     let likes: Likes
     private let window: Window
@@ -39,26 +32,51 @@ final class PhotoActions {
 
     // The widgets of the window, to which the actions refer, must not own them.
 
-    /// Returns the entries of the menu that fit the photo.
-    func entries(_ photo: Photo, in feed: Feed) -> [Entry] {
-        var entries: [Entry] = []
-        func add(_ title: String, _ action: @escaping () -> Void) {
-            entries.append(Entry(title: title, action: action))
+    /// Adds the entries that fit the photo to a menu.
+    ///
+    /// - Parameters:
+    ///   - menu: The menu, which becomes empty before.
+    ///   - photo: The photo.
+    ///   - feed: The feed that contains the photo.
+    ///   - first: The entries that follow those for the like.
+    func fill(_ menu: Menu, _ photo: Photo, in feed: Feed, _ first: [MenuEntry]) {
+        menu.removeAll()
+        var entries: [MenuEntry] = []
+        func add(_ title: String, _ key: String = "", _ action: @escaping () -> Void) {
+            entries.append(MenuEntry(title, key: key, action))
         }
+        func endSection() {
+            menu.add(entries)
+            entries = []
+        }
+        if !photo.isFile {
+            // Translators: the verb, an entry of a menu
+            add(photo.wantsLike ? tr("Unlike") : tr("Like"), "l") { [weak self] in
+                self?.likes.toggle(photo.id, in: feed)
+            }
+        }
+        entries += first
+        endSection()
         if photo.isFile {
             // The daemon does not know the file.
         } else if isLocal(photo) {
-            add(tr("Save a copy…")) { [weak self] in self?.saveAs(photo, in: feed) }
+            add(tr("Save a copy…"), "<Control>s") { [weak self] in self?.saveAs(photo, in: feed) }
         } else {
             // Translators: the verb, an entry of a menu
-            add(tr("Download")) { [weak self] in self?.downloads.start(photo, in: feed) }
+            add(tr("Download"), "<Control>s") { [weak self] in
+                self?.downloads.start(photo, in: feed)
+            }
             add(tr("Download as…")) { [weak self] in self?.saveAs(photo, in: feed) }
         }
+        add(tr("Copy picture"), "<Control>c") { [weak self] in self?.copyPicture(photo, in: feed) }
         if !photo.url.isEmpty {
-            add(tr("Copy link")) { [weak self] in self?.copyLink(photo) }
+            add(tr("Copy link"), "<Control><Shift>c") { [weak self] in self?.copyLink(photo) }
             add(tr("Open in browser")) { [weak self] in
                 self?.open(photo.url, tr("No browser could be started. Copy the link instead."))
             }
+        }
+        endSection()
+        if !photo.url.isEmpty {
             add(tr("Send by e-mail")) { [weak self] in
                 let subject = URLEncoding.escape(photo.accessibleName)
                 self?.open(
@@ -68,38 +86,40 @@ final class PhotoActions {
         }
         add(tr("Send the file by e-mail")) { [weak self] in self?.mailFiles([photo], in: feed) }
         add(tr("Set as wallpaper")) { [weak self] in self?.setWallpaper(photo, in: feed) }
+        if !photo.isFile, user(for: photo) != nil {
+            add(tr("Use as avatar")) { [weak self] in self?.useAsAvatar(photo, in: feed) }
+        }
+        endSection()
         if isLocal(photo) {
             add(tr("Show in Files")) { [weak self] in self?.showInFiles(photo, in: feed) }
             add(tr("Open with…")) { [weak self] in self?.openWith(photo, in: feed) }
-            add(tr("Move to the trash")) { [weak self] in self?.trash([photo], in: feed) }
+            add(tr("Move to the trash"), "Delete") { [weak self] in self?.trash([photo], in: feed) }
+            endSection()
         }
-        guard !photo.isFile else { return entries }
-        if user(for: photo) != nil {
-            add(tr("Use as avatar")) { [weak self] in self?.useAsAvatar(photo, in: feed) }
-        }
-        add(tr("Show in the slideshow")) { [weak self] in
-            self?.slideshow(photo, in: feed, tr("The slideshow shows this photo.")) {
+        guard !photo.isFile else { return }
+        add(tr("Show in the desktop slideshow")) { [weak self] in
+            self?.slideshow(photo, in: feed, tr("The desktop slideshow shows this photo.")) {
                 try await $0.show($1)
             }
         }
-        add(tr("Hide from the slideshow")) { [weak self] in
-            self?.slideshow(photo, in: feed, tr("The slideshow no longer shows this photo.")) {
-                try await $0.hide($1)
-            }
+        add(tr("Hide from the desktop slideshow")) { [weak self] in
+            self?.slideshow(
+                photo, in: feed, tr("The desktop slideshow no longer shows this photo.")
+            ) { try await $0.hide($1) }
         }
-        return entries
+        endSection()
     }
 
     /// Returns the actions for several photos, each for those that it fits.
-    func entries(_ photos: [Photo], in feed: Feed) -> [Entry] {
-        var entries: [Entry] = []
+    func entries(_ photos: [Photo], in feed: Feed) -> [MenuEntry] {
+        var entries: [MenuEntry] = []
         func add(
             _ title: String, _ icon: String, _ photos: [Photo],
             _ action: @escaping @MainActor (PhotoActions, [Photo]) -> Void
         ) {
             if photos.isEmpty { return }
             entries.append(
-                Entry(title: title, icon: icon) { [weak self] in
+                MenuEntry(title, icon: icon) { [weak self] in
                     if let self { action(self, photos) }
                 })
         }
@@ -136,6 +156,20 @@ final class PhotoActions {
         window.copy(photo.url)
         toasts.show(tr("The link was copied."))
     }
+
+    /// Copies the pixels, of a large photo reduced.
+    func copyPicture(_ photo: Photo, in feed: Feed) {
+        toasts.perform { [window, service, toasts] in
+            let key = ImageLoader.Key(
+                account: feed.account, photo: photo.id, size: "full", width: Self.copiedSide,
+                height: Self.copiedSide)
+            window.copy(try await service.images.load(key, isKept: false).texture)
+            toasts.show(tr("The picture was copied."))
+        }
+    }
+
+    /// The largest width and height of a copied picture in pixels.
+    private static let copiedSide = 4096
 
     private func open(_ uri: String, _ problem: String) {
         Application.open(uri, parent: window) { [toasts] in toasts.show(problem) }

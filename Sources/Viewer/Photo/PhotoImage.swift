@@ -20,6 +20,8 @@ final class PhotoImage {
     private var preloads: [Task<Void, Never>] = []
     /// The image that is shown.
     private var shown: LoadedImage?
+    /// The image for the whole photo, which replaces a larger one after a zoom.
+    private var whole: LoadedImage?
     /// The limits of the last image that was loaded completely.
     private var loadedLimits: ImageLimits?
     /// True if the image cannot be decoded.
@@ -73,9 +75,10 @@ final class PhotoImage {
         preloads = []
         preloaded = [:]
         shown = nil
+        whole = nil
         feed = nil
         photoID = ""
-        view.show(nil, isSamePhoto: false)
+        view.clear()
     }
 
     /// Shows the largest image at hand, and replaces it by one for the pixels of the view.
@@ -86,6 +89,7 @@ final class PhotoImage {
         isRefused = false
         loadedLimits = nil
         shown = nil
+        whole = nil
         problemBox.isVisible = false
         if let image = preloaded[photo.id] ?? loader.cached(photo.id, of: feed.account) {
             show(image)
@@ -98,8 +102,15 @@ final class PhotoImage {
 
     /// Loads the image for the pixels that the photo has on the screen, unless it is shown.
     private func loadSharp() {
-        guard task == nil, !isRefused, view.widget.width > 0, let photo, let feed else { return }
-        let limits = ImageLimits(view.transform)
+        guard !isRefused, view.widget.width > 0, let photo, let feed else { return }
+        let limits = ImageLimits(view.target)
+        if !limits.isZoomed, let whole, limits.areMet(by: whole, photo.size) {
+            task?.cancel()
+            task = nil
+            if shown?.texture !== whole.texture { show(whole) }
+            return finish(limits)
+        }
+        guard task == nil else { return }
         if let loadedLimits, loadedLimits.contain(limits) { return }
         if let shown, limits.areMet(by: shown, photo.size) { return finish(limits) }
         // The size regular of a service may be sufficient, and is smaller to transfer.
@@ -143,6 +154,7 @@ final class PhotoImage {
 
     private func finish(_ limits: ImageLimits) {
         loadedLimits = limits
+        if !limits.isZoomed { whole = shown }
         preloadNeighbors()
     }
 
@@ -176,12 +188,12 @@ final class PhotoImage {
 
     /// Loads the images of the next and the previous photo for the whole view.
     private func preloadNeighbors() {
-        guard let feed, let index = feed.index(of: photoID), !view.transform.isZoomed else {
+        guard let feed, let index = feed.index(of: photoID), !view.target.isZoomed else {
             return
         }
         let neighbors = [1, -1].map { index + $0 }.filter { feed.photos.indices.contains($0) }
             .map { feed.photos[$0] }
-        let limits = ImageLimits(view.transform)
+        let limits = ImageLimits(view.target)
         preloaded = preloaded.filter { entry in neighbors.contains { $0.id == entry.key } }
         for preload in preloads { preload.cancel() }
         preloads = neighbors.filter { preloaded[$0.id] == nil }.map { photo in

@@ -48,11 +48,15 @@ final class PhotoPage {
         view = image.view
         previousButton.styled("circular", "osd", "step").aligned(.start, .center).margins(12)
         nextButton.styled("circular", "osd", "step").aligned(.end, .center).margins(12)
-        fullScreen = FullScreenControls(window, header, view, [previousButton, nextButton])
+        fullScreen = FullScreenControls(
+            widget, window, header, view, [previousButton, nextButton],
+            hasMenu: { [menuButton, contextMenu] in
+                menuButton.menu.isVisible || contextMenu.isVisible
+            })
         let overlay = Overlay(
             view.widget, image.spinner, image.problemBox, previousButton, nextButton,
-            actions.downloads.bar, fullScreen.revealer
-        ).styled("photo-page")
+            actions.downloads.bar, fullScreen.revealer)
+        widget.styled("photo-page")
         // In a narrow window, the information covers the photo.
         overlay.setMinimumSize(width: 240)
         flap = Flap(content: overlay, flap: info.widget, atEnd: true).expanding()
@@ -63,7 +67,7 @@ final class PhotoPage {
         widget.append(header, flap)
         addHeader()
         connect()
-        fullScreen.connect(widget, overlay)
+        fullScreen.connect(overlay)
     }
 
     private func addHeader() {
@@ -89,17 +93,26 @@ final class PhotoPage {
 
     /// Fills a menu with the actions that fit the photo.
     private func fill(_ menu: Menu) {
-        menu.removeAll()
         guard let feed, let photo else { return }
-        menu.add(window.isFullScreen ? tr("Leave full screen") : tr("Full screen")) { [weak self] in
-            self?.perform(.fullScreen)
+        func entry(_ title: String, _ command: Command, icon: String = "", _ key: String = "")
+            -> MenuEntry
+        {
+            MenuEntry(title, icon: icon, key: key) { [weak self] in self?.perform(command) }
         }
-        menu.add(tr("Information")) { [weak self] in self?.perform(.information) }
-        for entry in actions.entries(photo, in: feed) { menu.add(entry.title, entry.action) }
-        menu.add(tr("Rotate left")) { [weak self] in self?.perform(.rotateLeft) }
-        menu.add(tr("Rotate right")) { [weak self] in self?.perform(.rotateRight) }
-        menu.add(tr("Zoom in")) { [weak self] in self?.view.zoom(by: 1.5) }
-        menu.add(tr("Zoom out")) { [weak self] in self?.view.zoom(by: 1 / 1.5) }
+        let fullScreen = window.isFullScreen ? tr("Leave full screen") : tr("Full screen")
+        actions.fill(
+            menu, photo, in: feed,
+            [
+                entry(fullScreen, .fullScreen, "F11"),
+                entry(tr("Information"), .information, "i"),
+            ])
+        menu.add(
+            [
+                entry(tr("Rotate left"), .rotateLeft, icon: "object-rotate-left-symbolic"),
+                entry(tr("Rotate right"), .rotateRight, icon: "object-rotate-right-symbolic"),
+                entry(tr("Zoom out"), .zoomOut, icon: "zoom-out-symbolic"),
+                entry(tr("Zoom in"), .zoomIn, icon: "zoom-in-symbolic"),
+            ], areButtons: true)
     }
 
     private func openMenu(_ point: (x: Double, y: Double)?) {
@@ -127,6 +140,9 @@ final class PhotoPage {
         fullScreen.onChange = { [weak self] in self?.updateFullScreen($0) }
         widget.onKey(beforeChildren: true) { [weak self] in self?.handle($0) ?? false }
         view.widget.onSecondaryPress { [weak self] x, y in self?.openMenu((x, y)) }
+        // The buttons back and forward of a mouse.
+        widget.onPress(button: 8) { [weak self] _, _, _ in self?.perform(.previous) }
+        widget.onPress(button: 9) { [weak self] _, _, _ in self?.perform(.next) }
     }
 
     // MARK: Photos
@@ -183,7 +199,7 @@ final class PhotoPage {
     }
 
     private func showFacts(_ photo: Photo) {
-        header.setTitle(photo.title.isEmpty ? tr("Photo") : photo.title, subtitle: photo.author)
+        window.title = photo.title.isEmpty ? tr("Photo") : photo.title
         view.widget.setAccessibleName(photo.accessibleName)
         downloadButton.setName(actions.isLocal(photo) ? tr("Save a copy") : tr("Download"))
         info.show(photo)
@@ -214,6 +230,7 @@ final class PhotoPage {
     @discardableResult
     private func step(_ offset: Int) -> Bool {
         guard let feed, feed.photos.indices.contains(index + offset) else { return false }
+        view.beginSlide(offset * forward)
         show(index + offset)
         if slideshowTimer.isRunning { slideshowTimer.start(after: Self.slideshowTime) }
         return true
@@ -232,6 +249,16 @@ final class PhotoPage {
         downloadButton.isVisible = !photo.isFile
         likeButton.showLike(of: photo)
         info.update(photo)
+        // Translators: the position of a photo and the number of photos, below its title.
+        let position = tr(
+            "{position} of {count}",
+            [
+                "position": Photo.text(ofNumber: index + 1),
+                "count": Photo.text(ofNumber: feed.count),
+            ])
+        header.setTitle(
+            window.title,
+            subtitle: [position, photo.author].filter { !$0.isEmpty }.joined(separator: " · "))
     }
 
     // MARK: Actions
@@ -242,8 +269,7 @@ final class PhotoPage {
         guard let command = Shortcut.command(key, in: .photo) else { return false }
         // A selectable text uses the keys for the cursor and the clipboard.
         if info.widget.hasFocusWithin,
-            [.left, .right, .up, .down, .first, .last, .previous, .next, .copyLink].contains(
-                command)
+            [.left, .right, .up, .down, .first, .last, .previous, .next, .copy].contains(command)
         {
             return false
         }
@@ -268,19 +294,20 @@ final class PhotoPage {
         case .last: feed?.findEnd { [weak self] in self?.show($0) }
         case .zoomIn: view.zoom(by: 1.25)
         case .zoomOut: view.zoom(by: 1 / 1.25)
-        case .showWhole: view.change { $0.reset() }
-        case .showPixels: view.change { $0.togglePixels() }
-        case .rotateRight: view.change { $0.rotate(by: 90) }
-        case .rotateLeft: view.change { $0.rotate(by: -90) }
+        case .showWhole: view.animate { $0.reset() }
+        case .showPixels: view.animate { $0.togglePixels() }
+        case .rotateRight: view.animate { $0.rotate(by: 90) }
+        case .rotateLeft: view.animate { $0.rotate(by: -90) }
         case .like: if let feed { actions.likes.toggle(photoID, in: feed) }
         case .information: flap.isRevealed.toggle()
         case .download: if let photo, let feed { actions.download(photo, in: feed) }
+        case .copy: if let photo, let feed { actions.copyPicture(photo, in: feed) }
         case .copyLink: if let photo { actions.copyLink(photo) }
         case .trash:
             if let feed, let photo, actions.isLocal(photo) { actions.trash([photo], in: feed) }
         case .menu: openMenu(nil)
         case .fullScreen: window.isFullScreen.toggle()
-        case .pause: setPaused(slideshowTimer.isRunning)
+        case .pause: if isInSlideshow { setPaused(slideshowTimer.isRunning) } else { step(1) }
         default: break
         }
     }
@@ -297,6 +324,7 @@ final class PhotoPage {
         feed?.cancelEnd()
         feed = nil
         image.clear()
+        window.title = "Image Feed"
         onBack?(index)
     }
 

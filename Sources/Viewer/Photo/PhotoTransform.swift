@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Toolkit
 internal import Translation
 
 /// The zoom, position and rotation of a photo in a view.
@@ -97,6 +98,32 @@ nonisolated struct PhotoTransform: Equatable {
         let fromCenter = SIMD2(x, y) - viewSize / 2
         offset = fromCenter - (fromCenter - offset) * change
         limit()
+    }
+
+    /// Zooms with a wheel, or with the key Control, by the amount of the movement; moves with a touchpad.
+    mutating func scroll(_ step: ScrollStep, aroundX x: Double, y: Double) {
+        guard step.isWheel || step.hasControl else { return pan(x: -step.x, y: -step.y) }
+        let notches = step.isWheel ? step.y : step.y / ScrollStep.notch
+        zoom(by: pow(1.2, -notches), aroundX: x, y: y)
+    }
+
+    /// Returns the state of a movement of this transform to another one of the same photo and view.
+    ///
+    /// - Parameters:
+    ///   - other: The end of the movement.
+    ///   - part: The part of the movement, from 0 to 1.
+    /// - Returns: The transform in the movement.
+    func moved(to other: PhotoTransform, part: Double) -> PhotoTransform {
+        guard part < 1 else { return other }
+        var result = other
+        result.zoom = zoom * pow(other.zoom / zoom, part)
+        // The point around which the photo is zoomed stays.
+        let change = other.zoom - zoom
+        let moved = change.magnitude > 1e-6 ? (result.zoom - zoom) / change : part
+        result.offset = offset + (other.offset - offset) * moved
+        let angle = (other.degrees - degrees).remainder(dividingBy: 360)
+        result.degrees = degrees + angle * part
+        return result
     }
 
     /// Zooms to the photo's own pixels, or twice the fitting size, or back.

@@ -12,9 +12,23 @@ final class PhotoView {
     private(set) var transform = PhotoTransform()
     var isCursorHidden = false { didSet { updateCursor() } }
 
+    /// An image at its place in the view.
+    private struct Picture {
+        let texture: Texture
+        var center: SIMD2<Double>
+        let size: SIMD2<Double>
+        let degrees: Double
+    }
+
     private var texture: Texture?
+    /// The movement to another transform.
+    private var movement: (from: PhotoTransform, to: PhotoTransform, start: Double)?
+    /// The photo that makes room for the next one, and the distance in which that follows.
+    private var slide: (old: Picture, distance: Double, start: Double)?
     private var inertia = Inertia()
     private var isMoving = false
+    /// The zoom for which the image was requested.
+    private var zoomOfImage = 1.0
     private var pointer = (x: 0.0, y: 0.0)
     private var lastDrag = (x: 0.0, y: 0.0)
     private var swipe = Swipe()
@@ -26,9 +40,11 @@ final class PhotoView {
         widget.isFocusable = true
         widget.onDraw = { [unowned self] in draw($0) }
         widget.onResize = { [unowned self] in
-            transform.setView(
-                width: Double(widget.width), height: Double(widget.height),
-                pixelsPerUnit: Double(widget.scaleFactor))
+            adapt { [widget] in
+                $0.setView(
+                    width: Double(widget.width), height: Double(widget.height),
+                    pixelsPerUnit: Double(widget.scaleFactor))
+            }
             onResize?()
         }
         connectPointer()
@@ -45,23 +61,99 @@ final class PhotoView {
         self.texture = texture
         if !isSamePhoto {
             swipe = Swipe()
+            movement = nil
             transform.setPhoto(width: Double(size.width), height: Double(size.height))
         } else if texture != nil {
-            transform.correctPhoto(width: Double(size.width), height: Double(size.height))
+            adapt { $0.correctPhoto(width: Double(size.width), height: Double(size.height)) }
         }
         redraw()
     }
 
-    func zoom(by factor: Double) {
-        change { $0.zoom(by: factor, aroundX: $0.viewSize.x / 2, y: $0.viewSize.y / 2) }
+    /// Shows no photo.
+    func clear() {
+        slide = nil
+        show(nil, isSamePhoto: false)
     }
 
-    /// Zooms, moves or rotates the photo.
+    /// Changes the size of the view or photo, also at both ends of a movement.
+    private func adapt(_ body: (inout PhotoTransform) -> Void) {
+        body(&transform)
+        guard var movement else { return }
+        body(&movement.from)
+        body(&movement.to)
+        self.movement = movement
+    }
+
+    func zoom(by factor: Double) {
+        animate { $0.zoom(by: factor, aroundX: $0.viewSize.x / 2, y: $0.viewSize.y / 2) }
+    }
+
+    // MARK: Animations
+
+    /// The duration of an animation in seconds.
+    private static let duration = 0.2
+
+    private var isAnimated: Bool { widget.hasAnimations && widget.isMapped }
+
+    /// Returns the part of an animation that is done; nil at its end. It begins fast.
+    private static func part(since start: Double) -> Double? {
+        let rest = 1 - (Application.seconds - start) / duration
+        return rest > 0 ? 1 - rest * rest * rest : nil
+    }
+
+    /// Zooms or rotates the photo in an animation. A further change continues at the end of the one before.
+    func animate(_ body: (inout PhotoTransform) -> Void) {
+        var end = target
+        body(&end)
+        guard isAnimated else { return change { $0 = end } }
+        if movement == nil {
+            widget.onFrame { [weak self] in self?.continueMovement() ?? false }
+        }
+        movement = (transform, end, Application.seconds)
+        reportZoom()
+    }
+
+    /// The transform at the end of a movement.
+    var target: PhotoTransform { movement?.to ?? transform }
+
+    private func continueMovement() -> Bool {
+        guard let movement else { return false }
+        guard let part = Self.part(since: movement.start) else {
+            change { $0 = movement.to }
+            return false
+        }
+        transform = movement.from.moved(to: movement.to, part: part)
+        widget.redraw()
+        return true
+    }
+
+    /// Moves the photo away, and the one that is shown next to its place.
+    ///
+    /// - Parameter direction: 1 if the next photo comes from the right, -1 if it comes from the left.
+    func beginSlide(_ direction: Int) {
+        guard isAnimated, let old = picture else { return }
+        let distance = Double(direction) * transform.viewSize.x + swipe.offset
+        slide = (old, distance, Application.seconds)
+        widget.onFrame { [weak self] in
+            guard let self, let start = slide?.start else { return false }
+            if Self.part(since: start) == nil { slide = nil }
+            widget.redraw()
+            return slide != nil
+        }
+    }
+
+    /// Moves or rotates the photo at once.
     func change(_ body: (inout PhotoTransform) -> Void) {
-        let old = transform.zoom
+        movement = nil
         body(&transform)
         redraw()
-        if old != transform.zoom { onZoom?() }
+        reportZoom()
+    }
+
+    private func reportZoom() {
+        guard target.zoom != zoomOfImage else { return }
+        zoomOfImage = target.zoom
+        onZoom?()
     }
 
     private func redraw() {
@@ -74,8 +166,9 @@ final class PhotoView {
         widget.setCursor(isCursorHidden ? "none" : transform.isZoomed ? "grab" : nil)
     }
 
-    private func draw(_ drawing: Drawing) {
-        guard let texture else { return }
+    /// The image at its place; nil without an image.
+    private var picture: Picture? {
+        guard let texture else { return nil }
         var center = transform.viewSize / 2 + transform.offset
         center.x += swipe.offset
         var size = transform.photoSize * transform.scale
@@ -88,22 +181,44 @@ final class PhotoView {
             let corner = (center - size / 2) * pixels
             center = corner.rounded(.toNearestOrAwayFromZero) / pixels + size / 2
         }
-        drawing.image(texture, center: center, size: size, degrees: transform.degrees)
+        return Picture(
+            texture: texture, center: center, size: size, degrees: transform.degrees)
+    }
+
+    private func draw(_ drawing: Drawing) {
+        var pictures = [picture].compactMap(\.self)
+        if var slide, let part = Self.part(since: slide.start) {
+            for index in pictures.indices {
+                pictures[index].center.x += slide.distance * (1 - part)
+            }
+            slide.old.center.x -= slide.distance * part
+            pictures.append(slide.old)
+        }
+        for picture in pictures {
+            drawing.image(
+                picture.texture, center: picture.center, size: picture.size,
+                degrees: picture.degrees)
+        }
     }
 
     // MARK: Pointer
 
     private func connectPointer() {
         widget.onPointer(moved: { [weak self] in self?.pointer = ($0, $1) })
-        widget.onScroll { [weak self] y in
+        widget.onScroll { [weak self] step in
             guard let self else { return }
-            change { $0.zoom(by: y < 0 ? 1.2 : 1 / 1.2, aroundX: pointer.x, y: pointer.y) }
+            let (x, y) = pointer
+            let scroll = { (transform: inout PhotoTransform) in
+                transform.scroll(step, aroundX: x, y: y)
+            }
+            // A touchpad sends many small steps.
+            if step.isWheel { animate(scroll) } else { change(scroll) }
         }
         widget.onPress { [weak self] count, x, y in
             guard let self else { return }
             widget.grabFocus()
             isMoving = false
-            if count == 2 { change { $0.toggleZoom(aroundX: x, y: y) } }
+            if count == 2 { animate { $0.toggleZoom(aroundX: x, y: y) } }
         }
         widget.onDrag { [weak self] in self?.drag($0, $1, $2, $3) }
     }

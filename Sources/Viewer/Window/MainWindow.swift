@@ -25,6 +25,8 @@ final class MainWindow {
     private var filesToFind: [String] = []
     /// The name from the command line, until the accounts are known.
     private var nameToOpen: String?
+    /// The account that was logged in, until it is known.
+    private var accountToShow: ObjectPath?
     private var state = MainWindowState.load()
 
     init(_ application: Application, _ service: Service) {
@@ -54,13 +56,21 @@ final class MainWindow {
     private func connect() {
         feedPage.header.addStart(backButton)
         sidebar.header.addEnd(menuButton)
-        for (title, command) in [
-            // Translators: the verb, an entry of a menu
-            (tr("Search"), Command.search), (tr("Slideshow"), .slideshow),
-            (tr("Preferences"), .preferences), (tr("Keyboard shortcuts"), .shortcuts),
-            (tr("Help"), .help), (tr("About Image Feed"), .about),
+        for entries in [
+            [
+                // Translators: the verb, an entry of a menu
+                (tr("Search"), "<Control>f", Command.search), (tr("Slideshow"), "F5", .slideshow),
+            ],
+            [
+                (tr("Preferences"), "<Control>comma", .preferences),
+                (tr("Keyboard shortcuts"), "<Control>question", .shortcuts),
+                (tr("Help"), "F1", .help), (tr("About Image Feed"), "", .about),
+            ],
         ] {
-            menuButton.menu.add(title) { [weak self] in self?.perform(command) }
+            menuButton.menu.add(
+                entries.map { title, key, command in
+                    MenuEntry(title, key: key) { [weak self] in self?.perform(command) }
+                })
         }
         window.onKey { [weak self] key in
             guard let self, let command = Shortcut.command(key, in: .everywhere) else {
@@ -79,6 +89,17 @@ final class MainWindow {
         photoPage.onBack = { [weak self] in self?.closePhoto($0) }
         service.changed.observe(self) { [weak self] in self?.update() }
         actions.likes.failed.observe(self) { [weak self] in self?.showFailure($0) }
+        actions.likes.stayedLocal.observe(self) { [weak self] account in
+            self?.toasts.show(
+                tr(
+                    "{account} may not like photos at its service, so likes stay on this computer. Allow it at the service, then log in again.",
+                    ["account": account.label]), button: tr("_Log in again")
+            ) { self?.accounts.logIn(again: account) }
+        }
+        accounts.onLogin = { [weak self] account in
+            self?.accountToShow = account
+            self?.update()
+        }
         window.onClose = { [weak self] in self?.keepsOpen() ?? false }
     }
 
@@ -174,7 +195,8 @@ final class MainWindow {
                     searching: Feed(service, account: account.path, source: selection.source),
                     words)
             }
-        feedPage.show(feed, title: words, subtitle: sidebar.title(of: selection))
+        feedPage.show(
+            feed, title: words, subtitle: sidebar.title(of: selection), isSearch: true)
         feedPage.grid.focus(0)
     }
 
@@ -218,15 +240,16 @@ final class MainWindow {
     func showPhotosOfComputer() {
         guard let provider = service.providers.first(where: { $0.has("register") }) else { return }
         let user: [LoginOption: Variant] = [.username: .string(Application.userName)]
-        let logIn = { [service] options in
+        let logIn = { [service] (options) async throws -> ObjectPath in
             let login = try await service.client.manager.login(provider.id, options)
-            _ = try await service.client.login(login).wait()
+            return try await service.client.login(login).wait()
         }
-        toasts.perform {
+        toasts.perform { [weak self] in
             do {
-                try await logIn(user.merging([.register: .bool(true)]) { $1 })
+                self?.accounts.onLogin?(
+                    try await logIn(user.merging([.register: .bool(true)]) { $1 }))
             } catch let error where Problem(error).kind == .userExists {
-                try await logIn(user)
+                self?.accounts.onLogin?(try await logIn(user))
             }
         }
     }
@@ -315,8 +338,13 @@ final class MainWindow {
             photoPage.close()
         }
         if !filesToFind.isEmpty { findFiles() }
-        if feedPage.feed?.isFileList == true { return }
+        if feedPage.feed?.isFileList == true, accountToShow == nil { return }
         if let nameToOpen { return open(nameToOpen) }
+        if let account = accountToShow.flatMap(service.account), account.isLoggedIn {
+            accountToShow = nil
+            photoPage.close()
+            return show(Sidebar.Selection(account: account.path, source: account.defaultSource))
+        }
         if let selection = sidebar.selection, service.account(selection.account)?.isLoggedIn == true
         {
             return

@@ -5,8 +5,9 @@ internal import Translation
 nonisolated enum Command: Sendable {
     case left, right, up, down, pageUp, pageDown, first, last
     case previous, next, open, back, escape
-    case like, information, download, copyLink, trash, menu
-    case select, selectRange, pause, slideshow, search, months, closeWindow, preferences, shortcuts
+    case like, information, download, copy, copyLink, trash, menu
+    case select, selectRange, selectAll, pause, slideshow, search, months, closeWindow
+    case preferences, shortcuts
     case help, about
     case zoomIn, zoomOut, showWhole, showPixels, rotateRight, rotateLeft, fullScreen
 }
@@ -35,6 +36,7 @@ nonisolated enum Shortcut {
                     tr(
                         "Select the photo, or all photos up to it. A click with Control or Shift does the same."
                     ),
+                tr("Control+A"): tr("Select all loaded photos."),
                 // Translators: the name of a key
                 tr("Escape"): tr("End the selection."),
                 "l": tr("Like or unlike the photo."),
@@ -49,11 +51,14 @@ nonisolated enum Shortcut {
                     tr(
                         "Show the previous or next photo; with a zoomed photo, move it. With Control, always another photo."
                     ),
-                tr("Page Up, Page Down"): tr("Show the previous or next photo."),
+                tr("Page Up, Page Down"):
+                    tr(
+                        "Show the previous or next photo. The mouse buttons back and forward do the same."
+                    ),
                 // Translators: the names of keys
                 tr("Home, End"): tr("Show the first or last photo."),
-                "+, -": tr("Zoom in or out."),
-                "0": tr("Show the whole photo."),
+                tr("+, -, Control++, Control+-"): tr("Zoom in or out."),
+                tr("0, Control+0"): tr("Show the whole photo."),
                 "1": tr("Show one pixel of the photo per pixel of the screen, or the whole photo."),
                 "r, R": tr("Rotate to the right or left."),
                 "l": tr("Like or unlike the photo."),
@@ -63,11 +68,13 @@ nonisolated enum Shortcut {
                     tr("Download the photo, or save a copy of a photo on this computer."),
                 tr("Control+C"):
                     tr(
-                        "Copy the selected information, or the link of the photo if nothing is selected."
+                        "Copy the picture, with at most 4,096 pixels on a side; in the information, the selected text."
                     ),
+                tr("Control+Shift+C"): tr("Copy the link of the photo."),
                 tr("Escape, Backspace"): tr("Return to the photos."),
                 // Translators: the name of a key
-                tr("Space"): tr("Pause or continue the slideshow in full screen."),
+                tr("Space"):
+                    tr("Show the next photo; in the slideshow, pause or continue it."),
                 // Translators: the name of a key
                 tr("Delete"): tr("Move a photo on this computer to the trash."),
                 tr("Menu, Shift+F10"): tr("Open the menu of the photo."),
@@ -95,8 +102,9 @@ nonisolated enum Shortcut {
         .grid: [
             "Left": .left, "Right": .right, "Up": .up, "Down": .down, "Page_Up": .pageUp,
             "Page_Down": .pageDown, "Home": .first, "End": .last, "Return": .open,
-            "KP_Enter": .open, "space": .select, "Shift+space": .selectRange, "Escape": .escape,
-            "l": .like, "Delete": .trash, "Menu": .menu, "Shift+F10": .menu,
+            "KP_Enter": .open, "space": .select, "Shift+space": .selectRange,
+            "Control+a": .selectAll, "Escape": .escape, "l": .like, "Delete": .trash, "Menu": .menu,
+            "Shift+F10": .menu,
         ],
         .photo: [
             "Left": .left, "Right": .right, "Control+Left": .previous, "Control+Right": .next,
@@ -105,7 +113,10 @@ nonisolated enum Shortcut {
             "KP_Subtract": .zoomOut, "0": .showWhole, "KP_0": .showWhole, "1": .showPixels,
             "KP_1": .showPixels, "r": .rotateRight, "R": .rotateLeft, "l": .like,
             "i": .information, "f": .fullScreen, "F11": .fullScreen, "Control+s": .download,
-            "Control+c": .copyLink, "Escape": .escape, "BackSpace": .back, "space": .pause,
+            "Control+c": .copy, "Control+Shift+C": .copyLink, "Control+plus": .zoomIn,
+            "Control+equal": .zoomIn, "Control+KP_Add": .zoomIn, "Control+minus": .zoomOut,
+            "Control+KP_Subtract": .zoomOut, "Control+0": .showWhole, "Control+KP_0": .showWhole,
+            "Escape": .escape, "BackSpace": .back, "space": .pause,
             "Delete": .trash, "Menu": .menu, "Shift+F10": .menu,
         ],
         .everywhere: [
@@ -127,7 +138,14 @@ enum ShortcutsDialog {
         for (place, title) in zip(Shortcut.Place.allCases, titles) {
             let group = RowGroup(title)
             for (keys, text) in Shortcut.help(place) {
-                group.add(row: ActionRow(keys, subtitle: text))
+                let row = ActionRow(text)
+                let caps = Box(.vertical, spacing: 4).aligned(.end, .center).margins(6)
+                for key in keys.split(separator: ", ") {
+                    caps.append(Label("\(key)").styled("key", "caption").aligned(.end, .center))
+                }
+                row.addSuffix(caps)
+                row.setAccessibleName("\(keys), \(text)")
+                group.add(row: row)
             }
             dialog.content.append(group)
         }

@@ -197,7 +197,7 @@ final class Sidebar {
             account.state == .loggedOut
                 ? tr("Logged out")
                 : account.server.isEmpty
-                    ? service.provider(of: account)?.name ?? "" : account.server
+                    ? service.provider(of: account)?.shownName ?? "" : account.server
         ).ellipsizing().styled("caption", "dim-label")
         let texts = Box(.vertical, spacing: 0, name, detail)
             .expanding(vertically: false).aligned(.fill, .center)
