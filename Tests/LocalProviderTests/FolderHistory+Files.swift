@@ -52,6 +52,7 @@ extension FolderHistory {
         try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: staged))
         PhotosFixture.touch(staged, seconds: Int(status.stamp.modified / 1_000_000_000))
         try PhotosFixture.check(rename(staged, to))
+        keepInode(from)
         try PhotosFixture.check(unlink(from))
         return true
     }
@@ -90,12 +91,17 @@ extension FolderHistory {
     func delete(_ path: String) throws {
         record("delete \(path)")
         replaced.insert(path)
-        // The inode number is not reused: a new file with it would be an edit while no events are recorded.
-        deleted += 1
-        link(absolute(path), directory.appending("trash/\(deleted)"))
+        keepInode(absolute(path))
         try PhotosFixture.check(unlink(absolute(path)))
         files[path] = nil
         links[path] = nil
+    }
+
+    /// Prevents that the inode number of a file is used again: a new file with it would be an edit while no events are
+    /// recorded.
+    private func keepInode(_ path: String) {
+        deleted += 1
+        link(path, directory.appending("trash/\(deleted)"))
     }
 
     func move(_ from: String, _ to: String) throws {
@@ -134,6 +140,7 @@ extension FolderHistory {
     func renew(_ path: String) throws {
         guard let content = files[path], links[path] == nil else { return }
         let status = try #require(FileStatus(Array(absolute(path).utf8)))
+        keepInode(absolute(path))
         try write(content, to: path, isInPlace: false)
         PhotosFixture.touch(absolute(path), seconds: Int(status.stamp.modified / 1_000_000_000))
         try settle(path, isNew: true)

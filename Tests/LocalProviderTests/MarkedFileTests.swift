@@ -223,8 +223,7 @@ import Testing
         #expect(try await liked(again) == ["a"])
     }
 
-    /// Where a name was free, only equal image data shows that the photo is the same: a burst of a camera has equal
-    /// capture times. A stopped daemon does not know that the name was free.
+    /// Capture times do not show that a photo at a name that was free is the same: those of a burst are equal. A stopped daemon does not know that the name was free.
     @Test(arguments: [Daemon.running, .refreshing], [true, false])
     func `a photo at a name that was free keeps the like only if its image data is equal`(
         _ daemon: Daemon, isEqual: Bool
@@ -240,6 +239,39 @@ import Testing
         }
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == (isEqual ? ["a"] : []))
+    }
+
+    @Test(arguments: Daemon.allCases)
+    func `likes follow a chain of moves through the names of liked photos`(_ daemon: Daemon)
+        async throws
+    {
+        let names = ["a", "b", "c", "d"]
+        let folder = try await PhotosFixture.scanned(["e.jpg"])
+        /// Writes new files, as programs do that move files between disks.
+        func write(first: UInt8) throws {
+            for (index, name) in names.enumerated() {
+                unlink(folder.path("\(name).jpg"))
+                try overwrite(
+                    "\(name).jpg", PhotosFixture.jpeg + [(UInt8(index) + first) % 4], folder)
+            }
+        }
+        try write(first: 0)
+        try await scan(folder)
+        for name in ["a", "b", "c"] { try await folder.like(name) }
+        let again = try await change(folder, daemon) { try write(first: 3) }
+        #expect(try await Set(liked(again)) == ["b", "c", "d"])
+    }
+
+    @Test func `a file with other image data loses the like to a new file with equal image data`()
+        async throws
+    {
+        let folder = try await likedPhoto(PhotosFixture.jpeg + [1])
+        // A stopped daemon does not know if the inode number belongs to another file now.
+        let again = try await change(folder, .stopped) {
+            try overwrite("a.jpg", PhotosFixture.jpeg + [2], folder)
+            try overwrite("c.jpg", PhotosFixture.jpeg + [1] + Array("a.jpg".utf8), folder)
+        }
+        #expect(try await liked(again) == ["c"])
     }
 
     /// A corrected clock of a camera is the most usual edit.

@@ -67,8 +67,11 @@ extension FolderScan {
         // A file that was moved over another keeps its row; a file that was overwritten keeps the row of the former
         // one.
         var moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
+        let path = candidate.filePath
+        // True if the name was free since the last scan; nil if that is unknown.
+        lazy var wasFree = candidate.mayBeLink ? nil : watcher.wasFree(path, events)
         // A known photo that replaces a marked one is an edit of it.
-        if let known, marks.contains(known.id), isEdit(candidate, of: known.stamp) { moved = nil }
+        if moved != nil, let known, marks.contains(known.id), wasFree == false { moved = nil }
         let format: ImageFormat?
         switch content {
         case .image(let image): format = image
@@ -76,11 +79,10 @@ extension FolderScan {
         case .unreadable:
             // The row is not changed, so that each scan reads the file again. A moved photo is recognized without
             // reading it.
-            unavailable.insert(candidate.filePath)
+            unavailable.insert(path)
             guard moved != nil else { return }
             format = nil
         }
-        let path = candidate.filePath
         if let moved {
             if let displaced = try index.move(moved, folder: folder, name: name) {
                 missing.append(displaced)
@@ -96,21 +98,24 @@ extension FolderScan {
         {
             try index.setStamp(stamp, of: known.id)
         } else if let known, stamp.isUnchanged(since: known.stamp), known.format == format,
-            !candidate.mayBeLink, !candidate.isReported, watcher.wasFree(path, events) != true
+            !candidate.mayBeLink, !candidate.isReported, wasFree != true
         {
             // The file system gives other inode numbers at each mount, or a program has restored the file.
             try index.setStamp(stamp, of: known.id)
             if marks.contains(known.id) { movedMarks[known.id] = (path, stamp, false) }
         } else if let known, marks.contains(known.id) {
-            let isEdit = isEdit(candidate, of: known.stamp)
-            if isEdit, format == nil, !isUnmodified(candidate.path, name, stamp) {
+            // Without events, the same inode suggests that the file was written in place.
+            let mayBeEdit = !(wasFree ?? (stamp.inode != known.stamp.inode))
+            if mayBeEdit, format == nil, !isUnmodified(candidate.path, name, stamp) {
                 // The file is being written.
                 unavailable.insert(path)
-            } else if isEdit, format != nil {
+            } else if wasFree == false, format != nil {
                 try store(candidate, format, known, index)
                 movedMarks[known.id] = (path, stamp, true)
             } else {
-                doubts[known.id] = Doubt(candidate: candidate, format: format, row: known)
+                doubts[path] = Doubt(
+                    id: known.id, candidate: candidate, format: format, mayBeEdit: mayBeEdit)
+                wanted.formUnion(missingMarks.photos(path, sizeBytes: stamp.sizeBytes))
             }
         } else {
             try store(candidate, format, known, index)
@@ -143,6 +148,7 @@ extension FolderScan {
         case (_, nil): changes.remove(known.id, from: nil)
         default:
             changes.changed.insert(known.id)
+            if !marks.isEmpty, known.stamp.content != stamp.content { newPhotos.insert(known.id) }
             if position > known.position { changes.raise(in: folder) }
         }
     }

@@ -6,41 +6,55 @@ internal import Storage
 extension FolderScan {
     /// A changed file at the path of a marked photo, which may be another photo.
     struct Doubt {
+        /// The marked photo.
+        let id: Int64
         let candidate: Candidate
         let format: ImageFormat?
-        let row: PictureIndex.File
+        /// True if the file may be an edit of the photo.
+        let mayBeEdit: Bool
+
+        var place: Place {
+            Place(candidate.filePath, candidate.folder, candidate.stamp, format)
+        }
     }
 
     /// A file that may be a marked photo.
     struct Place {
         let path: RelativePath
-        let row: PictureIndex.File
-        /// The new state of the file of the row; nil if the row has it.
-        var doubt: Doubt?
+        let folder: Int64
+        let stamp: FileStamp
+        let format: ImageFormat?
 
-        var stamp: FileStamp { doubt?.candidate.stamp ?? row.stamp }
+        init(
+            _ path: RelativePath, _ folder: Int64, _ stamp: FileStamp, _ format: ImageFormat?
+        ) {
+            (self.path, self.folder, self.stamp, self.format) = (path, folder, stamp, format)
+        }
+
+        init(_ picture: PictureIndex.Picture) {
+            let row = picture.file
+            self.init(picture.path, row.folder, row.stamp, row.format)
+        }
     }
 
-    private enum Finding {
-        case found(Place)
-        case absent
-        case unreadable(RelativePath)
+    /// A marked photo whose file is not decided.
+    private struct OpenPhoto {
+        var file: PhotoFile
+        /// True if the photo was not in the index before the scan.
+        let isMissing: Bool
+        /// The file at the path of the photo.
+        var own: Place?
+        /// True if that file may be an edit of the photo.
+        var mayBeEdit = false
     }
 
-    /// Returns true if a changed file at the path of a marked photo is an edit of it, without reading it.
-    ///
-    /// If no event shows whether the name was free, the same inode shows that the file was written in place.
-    func isEdit(_ candidate: Candidate, of stamp: FileStamp) -> Bool {
-        let wasFree = candidate.mayBeLink ? nil : watcher.wasFree(candidate.filePath, events)
-        return !(wasFree ?? (candidate.stamp.inode != stamp.inode))
-    }
-
-    /// Finds the files of the marked photos that have moved or changed, or that are missing.
+    /// Finds the files of the marked photos that have moved or changed, or that are missing: first those that are at
+    /// their path, then those whose image data is elsewhere, then those that were edited.
     ///
     /// - Throws: `StorageError`, `CancellationError`.
     func identifyMarked() throws {
         let (gone, hidden) = try goneMarked()
-        let open = gone.union(doubts.keys).union(wanted).subtracting(movedMarks.keys)
+        var open = try openPhotos(gone)
         guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty else { return }
         var files: [PhotoFile] = []
         for var file in try marks.storedFiles(movedMarks.keys) {
@@ -49,41 +63,110 @@ extension FolderScan {
             if isEdited, let digest = try read(path)?.digest { file.digest = digest }
             files.append(file)
         }
-        var places: [(file: PhotoFile, place: Place)] = []
-        var taken: Set<Int64> = []
+        var found: [(file: PhotoFile, place: Place)] = []
+        var taken: Set<RelativePath> = []
+        func take(_ place: Place, _ photo: OpenPhoto) {
+            var file = photo.file
+            (file.path, file.stamp) = (place.path, place.stamp)
+            taken.insert(place.path)
+            found.append((file, place))
+        }
+        open = try open.filter { photo in
+            guard let own = photo.own, own.format != nil, !taken.contains(own.path) else {
+                return true
+            }
+            let isKnown = photo.isMissing && own.stamp.content == photo.file.stamp.content
+            guard try isKnown || isSame(own, photo.file) else { return true }
+            take(own, photo)
+            return false
+        }
+        let doubted = open.isEmpty ? [:] : try byCount(doubts.values.map(\.place))
+        var new: [Int64: [Place]]?
+        open = try open.filter { photo in
+            var places = doubted[photo.file.digest.count] ?? []
+            if !photo.mayBeEdit || photo.isMissing {
+                places += try self.places(
+                    ofSize: photo.file.stamp.sizeBytes,
+                    areNew: photo.isMissing && !isRebuilding)
+            }
+            if !photo.isMissing {
+                if new == nil { new = try byCount(newPlaces()) }
+                places += new?[photo.file.digest.count] ?? []
+            }
+            let name = photo.file.path.split?.name
+            for isSameName in [true, false] {
+                for place in places
+                where (place.path.split?.name == name) == isSameName && place.format != nil
+                    && !taken.contains(place.path)
+                {
+                    guard try isSame(place, photo.file) else { continue }
+                    take(place, photo)
+                    return false
+                }
+            }
+            return true
+        }
         var lost: [PhotoFile] = []
-        // Photos that were in the index have precedence over missing ones.
-        let stored =
-            try marks.storedFiles(open.subtracting(wanted))
-            + marks.storedFiles(
-                wanted.subtracting(movedMarks.keys))
-        for var file in stored {
-            switch try find(file, isMissing: wanted.contains(file.id), besides: taken) {
-            case .found(let place):
-                taken.insert(place.row.id)
-                (file.path, file.stamp) = (place.path, place.stamp)
-                places.append((file, place))
-            case .absent: lost.append(file)
-            case .unreadable(let path): unavailable.insert(path)
+        let digests = Set(found.map(\.file.digest))
+        for var photo in open {
+            // A missing photo may be an earlier copy of a found one.
+            guard photo.mayBeEdit, let own = photo.own, own.format != nil,
+                !taken.contains(own.path),
+                !photo.isMissing || !digests.contains(photo.file.digest)
+            else {
+                lost.append(photo.file)
+                continue
+            }
+            if let digest = try read(own.path)?.digest {
+                photo.file.digest = digest
+                take(own, photo)
+            } else {
+                unavailable.insert(own.path)
             }
         }
         // The marks are stored first: from these, a scan after a crash finds the photos again.
         let (gained, recipients) = try marks.commit(
-            files + places.map(\.file), lost: lost, hidden: hidden)
+            files + found.map(\.file), lost: lost, hidden: hidden)
         for (user, count) in gained { changes.gainedLikes[user, default: 0] += count }
         changes.changed.formUnion(recipients)
         try transaction { index throws(StorageError) in
-            for (file, place) in places { try move(file, to: place, index) }
             for file in lost { try remove(file.id, index) }
-            for (id, doubt) in doubts
-            where !taken.contains(id) && !unavailable.contains(doubt.candidate.filePath) {
+            let moving = Set(found.map(\.file.id))
+            for (file, place) in found { try move(file.id, to: place, besides: moving, index) }
+            for (path, doubt) in doubts where !taken.contains(path) && !unavailable.contains(path) {
                 let known = try index.file(
                     folder: doubt.candidate.folder, name: doubt.candidate.name)
                 try store(doubt.candidate, doubt.format, known, index)
             }
         }
         (doubts, movedMarks, wanted, newPhotos) = ([:], [:], [], [])
-        newPlaces = nil
+    }
+
+    /// Returns the photos to be decided. Photos that were in the index have precedence over missing ones.
+    private func openPhotos(_ gone: Set<Int64>) throws -> [OpenPhoto] {
+        let doubts = Dictionary(doubts.values.map { ($0.id, $0) }) { $1 }
+        let known = gone.union(doubts.keys).subtracting(movedMarks.keys)
+        let changed = try marks.storedFiles(known).compactMap { file -> OpenPhoto? in
+            guard let doubt = doubts[file.id] else {
+                return OpenPhoto(file: file, isMissing: false)
+            }
+            let own = doubt.place
+            if own.format != nil, try read(own.path, expecting: file.digest.count) == nil {
+                unavailable.insert(own.path)
+                return nil
+            }
+            return OpenPhoto(file: file, isMissing: false, own: own, mayBeEdit: doubt.mayBeEdit)
+        }
+        // An interrupted scan may have added the files of missing photos to a lost index.
+        let missing = (isRebuilding ? marks.missing : wanted)
+            .subtracting(known).subtracting(movedMarks.keys)
+        return try changed
+            + marks.storedFiles(missing).map { file in
+                let own = try place(at: file.path)
+                // The files of a lost index may have been edited.
+                let isEdit = isRebuilding && own?.stamp.inode == file.stamp.inode
+                return OpenPhoto(file: file, isMissing: true, own: own, mayBeEdit: isEdit)
+            }
     }
 
     /// Returns the marked photos whose files are absent, and those whose files are not shown any more.
@@ -104,51 +187,9 @@ extension FolderScan {
 
     // MARK: Search
 
-    /// Finds the file of a photo.
-    ///
-    /// - Parameters:
-    ///   - file: The photo.
-    ///   - isMissing: True if the photo was not in the index before the scan.
-    ///   - taken: The rows of files that other photos are in.
-    /// - Returns: The file; `unreadable` if the one at the path of the photo cannot be compared.
-    /// - Throws: `StorageError`, `CancellationError`.
-    private func find(
-        _ file: PhotoFile, isMissing: Bool, besides taken: Set<Int64>
-    ) throws -> Finding {
-        if let doubt = doubts[file.id] {
-            let place = Place(path: doubt.candidate.filePath, row: doubt.row, doubt: doubt)
-            if doubt.format != nil {
-                guard let isSame = try isSame(place, file) else { return .unreadable(place.path) }
-                if isSame { return .found(place) }
-            }
-        } else if isMissing, let place = try place(at: file.path), !taken.contains(place.row.id) {
-            // The files of a lost index may have been edited.
-            if place.stamp.content == file.stamp.content
-                || isRebuilding && place.stamp.inode == file.stamp.inode
-            {
-                return .found(place)
-            }
-            if try isSame(place, file) == true { return .found(place) }
-        }
-        var places = try places(ofSize: file.stamp.sizeBytes)
-        if isMissing {
-            places.removeAll { !newPhotos.contains($0.row.id) }
-        } else {
-            places += try placesOfNewPhotos()[file.digest.count] ?? []
-        }
-        let name = file.path.split?.name
-        for isSameName in [true, false] {
-            for place in places
-            where (place.row.name == name) == isSameName && !taken.contains(place.row.id) {
-                if try isSame(place, file) == true { return .found(place) }
-            }
-        }
-        return .absent
-    }
-
-    /// Returns true if a file has the image data of a photo; nil if it cannot be read.
-    private func isSame(_ place: Place, _ file: PhotoFile) throws -> Bool? {
-        try read(place.path, expecting: file.digest.count).map { $0.digest == file.digest }
+    /// Returns true if a file can be read and has the image data of a photo.
+    private func isSame(_ place: Place, _ file: PhotoFile) throws -> Bool {
+        try read(place.path, expecting: file.digest.count)?.digest == file.digest
     }
 
     private func read(
@@ -168,36 +209,38 @@ extension FolderScan {
     /// Returns the photo at a path that belongs to no marked photo.
     private func place(at path: RelativePath) throws -> Place? {
         guard let (folder, name) = path.split,
-            let row = try index({ try $0.file(in: folder, name: name)?.file }), row.format != nil,
+            let row = try index({ try $0.file(in: folder, name: name)?.file }),
             !marks.contains(row.id)
         else { return nil }
-        return Place(path: path, row: row)
+        return Place(path, row.folder, row.stamp, row.format)
     }
 
-    /// Returns the photos of a size that belong to no marked photo.
-    private func places(ofSize size: Int64) throws -> [Place] {
-        try index { try $0.photos(size: size) }.filter { !marks.contains($0.file.id) }
-            .map { Place(path: $0.path, row: $0.file) }
+    /// Returns the photos of a size that belong to no marked photo; only the new ones for `areNew`.
+    private func places(ofSize size: Int64, areNew: Bool) throws -> [Place] {
+        try index { try $0.photos(size: size) }.filter {
+            !marks.contains($0.file.id) && (!areNew || newPhotos.contains($0.file.id))
+        }.map(Place.init)
     }
 
-    /// Returns the photos that this scan has added, by the number of bytes of their image data.
-    private func placesOfNewPhotos() throws -> [Int64: [Place]] {
-        if let newPlaces { return newPlaces }
-        var places: [Int64: [Place]] = [:]
-        let new = try index { index in
+    /// Returns the new photos that belong to no marked photo.
+    private func newPlaces() throws -> [Place] {
+        try index { index in
             try newPhotos.sorted().filter { !marks.contains($0) }.compactMap {
                 try index.picture($0)
             }
-        }
-        // No file has this number of bytes, so only the headers are read.
+        }.map(Place.init)
+    }
+
+    /// Returns files by the number of bytes of their image data.
+    private func byCount(_ places: [Place]) throws -> [Int64: [Place]] {
+        var byCount: [Int64: [Place]] = [:]
+        // No file has the expected number of bytes, so only the headers are read.
         let results = files.digests(
-            new.map { absolute($0.path) }, marks.digests, expecting: -1)
-        for (picture, result) in zip(new, results) {
-            guard let result else { continue }
-            places[result.count, default: []].append(Place(path: picture.path, row: picture.file))
+            places.map { absolute($0.path) }, marks.digests, expecting: -1)
+        for (place, result) in zip(places, results) {
+            if let result { byCount[result.count, default: []].append(place) }
         }
-        newPlaces = places
-        return places
+        return byCount
     }
 
     // MARK: Storing
@@ -209,23 +252,32 @@ extension FolderScan {
     }
 
     /// Gives the file at a place the row of a marked photo.
+    ///
+    /// - Parameters:
+    ///   - id: The photo.
+    ///   - place: The file.
+    ///   - others: The photos that move as well; a row of another photo at the place is deleted.
+    ///   - index: The index.
+    /// - Throws: `StorageError`.
     private func move(
-        _ file: PhotoFile, to place: Place, _ index: PictureIndex
+        _ id: Int64, to place: Place, besides others: Set<Int64>, _ index: PictureIndex
     ) throws(StorageError) {
-        let row = place.row
-        if let doubt = place.doubt {
-            return try store(doubt.candidate, doubt.format, row, index)
+        guard let (folder, name) = place.path.split else { return }
+        if let row = try index.file(folder: place.folder, name: name), row.id != id {
+            if others.contains(row.id) {
+                try index.displace(row)
+            } else {
+                try remove(row.id, index)
+            }
         }
-        let folder = try index.folderPath(row.folder) ?? .root
-        try remove(row.id, index)
-        guard let former = try index.file(file.id) else {
-            try index.insert(file.id, folder: row.folder, name: row.name, row.stamp, row.format)
-            return changes.add(file.id, in: folder)
+        guard let former = try index.file(id) else {
+            try index.insert(id, folder: place.folder, name: name, place.stamp, place.format)
+            return changes.add(id, in: folder)
         }
-        try index.rename(former.id, folder: row.folder, name: row.name)
-        let position = try index.update(former, row.stamp, row.format)
-        changes.changed.insert(file.id)
-        if former.folder != row.folder {
+        try index.rename(id, folder: place.folder, name: name)
+        let position = try index.update(former, place.stamp, place.format)
+        changes.changed.insert(id)
+        if former.folder != place.folder {
             changes.move(from: try index.folderPath(former.folder), to: folder)
         } else if position > former.position {
             changes.raise(in: folder)

@@ -36,19 +36,17 @@ final class FolderScan {
     /// All changes before that.
     private(set) var published = IndexChanges()
     var candidates: [Candidate] = []
-    /// The changed files at the paths of marked photos that may be other photos. They get their rows at the end of the
-    /// scan.
-    var doubts: [Int64: Doubt] = [:]
+    /// The changed files at the paths of marked photos that may be other photos, by their paths. They get their rows at the
+    /// end of the scan.
+    var doubts: [RelativePath: Doubt] = [:]
     /// The new paths and stamps of marked photos that were recognized without their image data; true for edited ones.
     var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, isEdited: Bool)] = [:]
     /// The marked photos that were not in the index when they were first needed.
     lazy var missingMarks = marks.missingFiles()
     /// Those of them that new files may be.
     var wanted: Set<Int64> = []
-    /// The rows of the photos that were added; empty if there are no marked photos.
+    /// The rows of the photos that were added or have changed; empty if there are no marked photos.
     var newPhotos: Set<Int64> = []
-    /// Their places by the number of bytes of image data; nil before they are needed.
-    var newPlaces: [Int64: [Place]]?
     /// The files that were read for their image data.
     var readings: [RelativePath: DigestReader.Result] = [:]
     /// True if the index was lost, so that the paths of marked photos are older than their files.
