@@ -25,6 +25,51 @@ import Testing
         #expect(try await folder.titles() == ["c", "b"])
     }
 
+    /// A DNG file with a preview, which is as wide as `width`.
+    private func raw(width: Int = 1000) -> [UInt8] {
+        let frame = [0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 3, 0, UInt8(width >> 8), UInt8(width & 255)]
+        let preview = frame + [1, 1, 0x11, 0, 0xff, 0xda, 0, 2, 0xff, 0xd9]
+        var bytes = Array("II*\0".utf8) + [8, 0, 0, 0, 4, 0]
+        // Compression, offset and size of the preview, and the version of DNG.
+        for (tag, type, value) in [
+            (0x103, 3, 7), (0x111, 4, 62), (0x117, 4, preview.count), (0xc612, 1, 0x401),
+        ] {
+            bytes += [
+                UInt8(tag & 255), UInt8(tag >> 8), UInt8(type), 0, type == 1 ? 4 : 1, 0, 0, 0,
+            ]
+            bytes += [UInt8(value & 255), UInt8(value >> 8), 0, 0]
+        }
+        return bytes + [0, 0, 0, 0] + preview
+    }
+
+    @Test(arguments: ["x/a.jpg", "x/a.JPEG", "x/a.heic"])
+    func `a raw file is a photo only without a picture of its name beside it`(name: String)
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(["b.jpg"])
+        try folder.add("x/a.dng", seconds: 2_000_000, bytes: raw())
+        try folder.add("x/c.NEF", seconds: 1_000_000, bytes: raw(width: 800))
+        try await folder.shows(["a", "b"])
+        let id = try await folder.id("a")
+        _ = try await folder.session.setLiked(id, true)
+        try folder.add(name, seconds: 3_000_000)
+        try await folder.become { try await folder.titles(SourceID("likes")) == [] }
+        #expect(try await folder.titles() == ["a", "b"])
+        #expect(try await folder.id("a") != id)
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.titles() == ["a", "b"])
+        unlink(folder.path(name))
+        try await folder.become { try await folder.titles(SourceID("likes")) == ["a"] }
+        #expect(try await folder.id("a") == id)
+        #expect(try await folder.titles() == ["a", "b"])
+        folder.session.close()
+        try PhotosFixture.write(PhotosFixture.jpeg, to: Array(folder.path(name).utf8))
+        let again = try PhotosFixture(folder.directory)
+        try await again.ready()
+        #expect(try await again.titles().count == 2)
+        #expect(try await again.titles(SourceID("likes")) == [])
+    }
+
     @Test func `files that begin with a sign are photos`() async throws {
         let folder = try await PhotosFixture.ready(["@a.jpg", "#b.jpg", "x/c~d.jpg"])
         #expect(try await folder.titles() == ["c~d", "#b", "@a"])

@@ -75,7 +75,13 @@ extension FolderScan {
         folders += listing.names(.directory).map(path.appending)
             .filter { !unchangedFolders.contains($0) }
         // On a slow disk the first photos of a large folder are shown before the last ones are read.
-        var names = listing.names(.file).filter { !filter.hidesFile(path.appending($0)) }[...]
+        lazy var all = Set(listing.names(.file, .link, .unknown).map(path.appending))
+        func isShown(_ name: [UInt8]) -> Bool {
+            let file = path.appending(name)
+            return !filter.hidesFile(file)
+                && !filter.pictures(besideRaw: file).contains { all.contains($0) }
+        }
+        var names = listing.names(.file).filter(isShown)[...]
         while !names.isEmpty {
             guard !isStopped() else { throw CancellationError() }
             try compare(names.prefix(Self.filesAtOnce), in: path, id, &known, &links)
@@ -85,6 +91,7 @@ extension FolderScan {
         // Links, and entries whose kind the file system does not report.
         let others = listing.names(.link, .unknown).filter {
             $0.first != UInt8(ascii: ".") && !unchangedFolders.contains(path.appending($0))
+                && filter.pictures(besideRaw: path.appending($0)).allSatisfy { !all.contains($0) }
         }
         for name in others { followLink(path.appending(name)) }
         try compare(others[...], areLinks: true, in: path, id, &known, &links)

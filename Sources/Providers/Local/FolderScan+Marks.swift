@@ -176,8 +176,11 @@ extension FolderScan {
             for file in missing where marks.contains(file.id) {
                 guard try isMissing(file, index), let folder = try index.folderPath(file.folder)
                 else { continue }
+                let path = folder.appending(file.name)
                 let isHidden =
-                    filter.hidesFile(folder.appending(file.name))
+                    filter.hidesFile(path)
+                    || isHiddenRaw(path)
+                        && files.lookUp([absolute(path)])[0].status != nil
                     || folder.isOrIsBelow { self.hidden.contains($0) || filter.hidesFolder($0) }
                 if isHidden { hidden.insert(file.id) } else { gone.insert(file.id) }
             }

@@ -257,6 +257,7 @@ final class FolderScan {
         var folders: [RelativePath] = []
         var absentFolders: [RelativePath] = []
         var absentFiles: [(folder: RelativePath, name: [UInt8])] = []
+        let entries = entries + rawFiles(beside: entries)
         let paths = entries.map { absolute($0.path) }
         let changed = entries.filter { !$0.hasOnlyAttributes }.map(\.path)
         comparedPaths = Set(changed)
@@ -281,6 +282,8 @@ final class FolderScan {
                 if try !entry.hasOnlyAttributes || !isScanned(path, status) {
                     folders.append(path)
                 }
+            case .found(let status) where status.kind == .file && isHiddenRaw(path):
+                absentFiles.append((entry.folder, entry.name))
             case .found(let status) where status.kind == .file && !filter.hidesFile(path):
                 // A new file is read when its writer closes it. Links are complete at once.
                 let isWhole =
@@ -319,6 +322,24 @@ final class FolderScan {
             try index { try $0.setAliases($0.aliases.union(aliases)) }
         }
         if !folders.isEmpty { try recordMountPoints() }
+    }
+
+    /// Returns the raw files that changed pictures hide, or do not hide any more.
+    private func rawFiles(beside entries: [FolderWatcher.Entry]) -> [FolderWatcher.Entry] {
+        let paths = entries.filter { !$0.hasOnlyAttributes }
+            .flatMap { filter.rawFiles(besidePicture: $0.path) }
+        return zip(paths, files.lookUp(paths.map(absolute))).compactMap { path, lookup in
+            guard lookup.status != nil, let (folder, name) = path.split else { return nil }
+            return FolderWatcher.Entry(
+                folder: folder, name: name, isClosed: !watcher.isUnclosed(folder, name),
+                hasOnlyAttributes: true)
+        }
+    }
+
+    /// Returns true if a picture is beside a raw file of the same name.
+    func isHiddenRaw(_ path: RelativePath) -> Bool {
+        let pictures = filter.pictures(besideRaw: path)
+        return files.lookUp(pictures.map(absolute)).contains { $0.status?.kind == .file }
     }
 
     /// Returns true if a folder whose attributes have changed is in the index and can be read, so that its files need

@@ -12,6 +12,12 @@ struct PhotoFilter: Sendable, Hashable {
     ]
     static let backupEndings = ["~", ".orig", "_original"].map { Array($0.utf8) }
 
+    /// The endings of names of raw files, and of the pictures that cameras store beside them.
+    private static let rawEndings = [
+        "arw", "cr2", "cr3", "dng", "nef", "orf", "pef", "raf", "rw2",
+    ]
+    private static let pictureEndings = ["jpg", "jpeg", "heic", "heif", "hif"]
+
     /// Returns true if a file with this name hides its folder.
     static func isMarker(_ name: [UInt8]) -> Bool { markers.contains(name) }
 
@@ -31,5 +37,27 @@ struct PhotoFilter: Sendable, Hashable {
                 name.count > $0.count && name.suffix($0.count) == $0[...]
             }
             || exclusions.contains(path.bytes)
+    }
+
+    /// Returns the paths of pictures that hide a raw file; none for other files.
+    func pictures(besideRaw path: RelativePath) -> [RelativePath] {
+        Self.paths(beside: path, Self.rawEndings, Self.pictureEndings).filter { !hidesFile($0) }
+    }
+
+    /// Returns the paths of raw files that a picture hides; none for other files.
+    func rawFiles(besidePicture path: RelativePath) -> [RelativePath] {
+        hidesFile(path) ? [] : Self.paths(beside: path, Self.pictureEndings, Self.rawEndings)
+    }
+
+    /// Returns the paths with other endings, in lower or upper case; none if `path` has not one of `endings`.
+    private static func paths(
+        beside path: RelativePath, _ endings: [String], _ others: [String]
+    ) -> [RelativePath] {
+        guard let dot = path.bytes.suffix(5).lastIndex(of: UInt8(ascii: ".")),
+            case let ending = String(decoding: path.bytes[(dot + 1)...], as: UTF8.self),
+            endings.contains(ending.lowercased())
+        else { return [] }
+        return others.flatMap { [$0, $0.uppercased()] }
+            .map { RelativePath(bytes: Array(path.bytes[...dot]) + $0.utf8) }
     }
 }
