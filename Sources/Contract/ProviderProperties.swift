@@ -10,6 +10,7 @@ package struct ProviderProperties: Equatable {
 
     package var id: String { properties["Id"]?.string ?? "" }
     package var name: String { properties["Name"]?.string ?? id }
+    package var iconName: String { properties["IconName"]?.string ?? "" }
     package var authentication: String { properties["Authentication"]?.string ?? "" }
     package var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
     package var isConfigured: Bool { properties["Configured"]?.bool ?? true }

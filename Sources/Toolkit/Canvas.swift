@@ -70,7 +70,27 @@ package struct Drawing {
         var bounds = graphene_rect_t(
             origin: graphene_point_t(x: Float(-size.x / 2), y: Float(-size.y / 2)),
             size: graphene_size_t(width: Float(size.x), height: Float(size.y)))
+        if texture.isTransparent { checkerboard(&bounds) }
         gtk_snapshot_append_texture(snapshot, texture.raw, &bounds)
         gtk_snapshot_restore(snapshot)
+    }
+
+    /// Draws the gray squares that are visible through a transparent image.
+    private func checkerboard(_ bounds: inout graphene_rect_t) {
+        func square(_ x: Float, _ y: Float, _ side: Float) -> graphene_rect_t {
+            graphene_rect_t(
+                origin: graphene_point_t(x: x, y: y),
+                size: graphene_size_t(width: side, height: side))
+        }
+        var tile = square(0, 0, 20)
+        gtk_snapshot_push_repeat(snapshot, &bounds, &tile)
+        for (area, gray) in [
+            (tile, Float(0.4)), (square(0, 0, 10), 0.6), (square(10, 10, 10), 0.6),
+        ] {
+            var area = area
+            var color = GdkRGBA(red: gray, green: gray, blue: gray, alpha: 1)
+            gtk_snapshot_append_color(snapshot, &color, &area)
+        }
+        gtk_snapshot_pop(snapshot)
     }
 }

@@ -15,9 +15,18 @@ package final class Overlay: Widget {
 package final class Stack: Widget {
     private var pages: [String: Widget] = [:]
 
-    package init() {
+    /// - Parameter isFading: True to fade from one page to the other, unless the user turned animations off.
+    package init(isFading: Bool = false) {
         super.init(gtk_stack_new())
         gtk_stack_set_hhomogeneous(opaque, 0)
+        if isFading { gtk_stack_set_transition_type(opaque, GTK_STACK_TRANSITION_TYPE_CROSSFADE) }
+        onChange(of: "transition-running") { [weak self] in self?.hideOthers() }
+    }
+
+    private func hideOthers() {
+        guard gtk_stack_get_transition_running(opaque) == 0 else { return }
+        let visible = visiblePage
+        for (name, page) in pages where name != visible { page.isVisible = false }
     }
 
     /// Adds a page. The first one is visible.
@@ -32,7 +41,7 @@ package final class Stack: Widget {
         set {
             pages[newValue]?.isVisible = true
             gtk_stack_set_visible_child_name(opaque, newValue)
-            for (name, page) in pages where name != newValue { page.isVisible = false }
+            hideOthers()
         }
     }
 }
@@ -86,6 +95,14 @@ package final class OptionalWidth: Widget {
         let empty = Box(.horizontal)
         withExtendedLifetime(empty) { _ = adw_squeezer_add(opaque, empty.widget) }
         adw_squeezer_set_homogeneous(opaque, 0)
+    }
+}
+
+/// A widget below a title that shows or hides it.
+package final class Expander: Widget {
+    package init(_ title: String, _ child: Widget) {
+        super.init(gtk_expander_new(title))
+        gtk_expander_set_child(opaque, child.margins(horizontal: 0, vertical: 12).widget)
     }
 }
 
@@ -156,6 +173,7 @@ package final class HeaderBar: Widget {
     }
     package func addStart(_ child: Widget) { adw_header_bar_pack_start(opaque, child.widget) }
     package func addEnd(_ child: Widget) { adw_header_bar_pack_end(opaque, child.widget) }
+    package func remove(_ child: Widget) { adw_header_bar_remove(opaque, child.widget) }
     package func showsButtons(start: Bool, end: Bool) {
         adw_header_bar_set_show_start_title_buttons(opaque, start ? 1 : 0)
         adw_header_bar_set_show_end_title_buttons(opaque, end ? 1 : 0)

@@ -16,7 +16,7 @@ package struct MenuEntry {
     }
 }
 
-/// A list of actions above the window.
+/// A list of actions above the window. Its owner keeps it as long as it can be opened.
 package final class Menu: Widget {
     private let model = Object(owning: g_menu_new())
     private var submenus: [String: Object] = [:]
@@ -31,9 +31,9 @@ package final class Menu: Widget {
         let type = g_variant_type_new("i")
         let action = Object(owning: g_simple_action_new("perform", type))
         g_variant_type_free(type)
-        action.connect("activate") { [unowned(unsafe) self] call in
+        action.connect("activate") { [weak self] call in
             let index = call.variant(1).map { Int(g_variant_get_int32($0)) } ?? -1
-            guard actions.indices.contains(index) else { return }
+            guard let self, actions.indices.contains(index) else { return }
             let action = actions[index]
             // The action may move the focus, which the end of the menu restores before.
             Task { action() }
@@ -41,8 +41,8 @@ package final class Menu: Widget {
         let group = Object(owning: g_simple_action_group_new())
         g_action_map_add_action(group.opaque, action.opaque)
         gtk_widget_insert_action_group(widget, "menu", group.opaque)
-        connect("closed") { [unowned(unsafe) self] _ in
-            guard let focus = previousFocus else { return }
+        connect("closed") { [weak self] _ in
+            guard let self, let focus = previousFocus else { return }
             previousFocus = nil
             gtk_widget_grab_focus(focus.cast())
         }

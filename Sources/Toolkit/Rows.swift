@@ -8,6 +8,9 @@ package final class RowList: Widget {
     }
 
     package func append(_ row: Widget) { gtk_list_box_append(opaque, row.widget) }
+    package func removeAll() {
+        while let row = gtk_widget_get_first_child(widget) { gtk_list_box_remove(opaque, row) }
+    }
 }
 
 /// A row with a title, a subtitle and widgets.
@@ -88,10 +91,15 @@ package final class ComboRow: Widget {
         adw_combo_row_set_selected(cast(), guint(selected))
         // In a narrow window with large text, the title and the choice have no place beside each other.
         adw_combo_row_set_use_subtitle(cast(), 1)
+        // libadwaita 1.7 does not show the first choice.
+        adw_action_row_set_subtitle(cast(), choices[selected])
         let raw = self.raw
         onChange(of: "selected") {
             let row = raw.assumingMemoryBound(to: AdwComboRow.self)
-            action(Int(adw_combo_row_get_selected(row)))
+            let index = Int(adw_combo_row_get_selected(row))
+            adw_action_row_set_subtitle(
+                raw.assumingMemoryBound(to: AdwActionRow.self), choices[index])
+            action(index)
         }
     }
 }

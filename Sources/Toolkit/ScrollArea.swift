@@ -19,14 +19,6 @@ package final class ScrollArea: Widget {
         gtk_scrolled_window_set_child(opaque, child.widget)
     }
 
-    /// Creates an area that is as wide as its content, and as high up to a height.
-    package convenience init(_ child: Widget, maximumHeight: Int) {
-        self.init(child)
-        gtk_scrolled_window_set_propagate_natural_height(opaque, 1)
-        gtk_scrolled_window_set_propagate_natural_width(opaque, 1)
-        gtk_scrolled_window_set_max_content_height(opaque, Int32(maximumHeight))
-    }
-
     /// The distance of the visible part from the top.
     package var position: Double {
         get { vertical.map { gtk_adjustment_get_value($0) } ?? 0 }

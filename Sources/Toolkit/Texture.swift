@@ -6,14 +6,17 @@ package nonisolated final class Texture: @unchecked Sendable {
     let raw: OpaquePointer
     package let width: Int
     package let height: Int
+    /// True if some of the examined pixels are transparent.
+    let isTransparent: Bool
     /// The size of its pixels in memory.
     package var byteCount: Int { width * height * 4 }
 
     /// Takes ownership of a reference to the rows without gaps.
     private init(
         _ width: Int, _ height: Int, _ format: GdkMemoryFormat, bytesPerPixel: Int,
-        owning data: OpaquePointer?
+        isTransparent: Bool = false, owning data: OpaquePointer?
     ) {
+        self.isTransparent = isTransparent
         raw = gdk_memory_texture_new(
             Int32(width), Int32(height), format, data, gsize(width * bytesPerPixel))
         g_bytes_unref(data)
@@ -47,8 +50,12 @@ package nonisolated final class Texture: @unchecked Sendable {
                 guard let owner else { return }
                 Unmanaged<AnyObject>.fromOpaque(owner).release()
             }, Unmanaged<AnyObject>.passRetained(owner).toOpaque())
+        // A part of the pixels of all rows is sufficient: transparent images have empty areas.
+        let step = 4 * max(1, width * height / 10_000 | 1)
+        let isTransparent = stride(from: 3, to: bytes.count, by: step).contains { bytes[$0] < 255 }
         self.init(
-            width, height, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, bytesPerPixel: 4, owning: data)
+            width, height, GDK_MEMORY_B8G8R8A8_PREMULTIPLIED, bytesPerPixel: 4,
+            isTransparent: isTransparent, owning: data)
     }
 
     deinit { g_object_unref(UnsafeMutableRawPointer(raw)) }

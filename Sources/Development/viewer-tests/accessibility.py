@@ -65,6 +65,16 @@ class Widget:
         return self.get("Value", "CurrentValue")
 
 
+# True in Debian 13, where GTK 4.18 names buttons once.
+IS_NEW = Atspi.role_get_name(Atspi.Role.PUSH_BUTTON) == "button"
+
+
+def role_name(role):
+    """Returns the name of a role, which at-spi2-core 2.56 changed for buttons."""
+    name = Atspi.role_get_name(Atspi.Role(role))
+    return "push button" if name == "button" else name
+
+
 class Program:
     def __init__(self, connection, owner):
         self.connection, self.owner = connection, owner
@@ -104,7 +114,7 @@ class Program:
     def items(self):
         """Returns the known widgets by their paths."""
         items = self.call("/org/a11y/atspi/cache", "org.a11y.atspi.Cache", "GetItems")
-        return {path: Widget(self, path, count, name, Atspi.role_get_name(Atspi.Role(role)), description,
+        return {path: Widget(self, path, count, name, role_name(role), description,
                              states[0] | states[1] << 32)
                 for (_, path), _, _, _, count, _, name, role, description, states in items}
 

@@ -89,7 +89,7 @@ def logout(start, step):
     screen.wait("Profile of bob", "push button")
     screen.wait("Editorial", "list item")
     screen.press("Profile of ada")
-    screen.press("Remove account")
+    screen.menu("Remove account")
     screen.wait(role="label", contains="Photos and likes at Unsplash are not touched.")
     session.screenshot("removal")
     screen.press_of_adwaita("Remove")
@@ -162,7 +162,7 @@ def nextcloud(start, step):
     screen = Screen()
     session.start_window()
     for attempt in ("cancelled", "confirmed"):
-        screen.press("Log in to another account")
+        screen.press("Log in")
         screen.activate(starts="Nextcloud")
         screen.wait("Server", "text")
         if attempt == "confirmed":
@@ -170,6 +170,7 @@ def nextcloud(start, step):
         screen.type("Server", services.settings["nextcloud"]["url"])
         screen.press("Log in", last=True)
         screen.wait("Continue in the browser.")
+        screen.until(lambda: [screen.click(widget) for widget in screen.all("Trouble with the browser?", "label")], "the help")
         address = screen.wait(role="label", contains="/index.php/login/v2/flow/").name
         assert not screen.all("Code or address")
         session.screenshot(f"nextcloud-{attempt}")

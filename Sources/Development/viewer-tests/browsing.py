@@ -157,7 +157,10 @@ def information(start, step):
     print(facts, flush=True)
     session.screenshot("information")
     step("the information has the lens, the exposure, the aperture and the sensitivity")
-    screen.press("Next photo")
+    # The first photo is the oldest.
+    screen.press("Previous photo")
+    screen.wait("Photo 002", "image")
+    screen.press("Previous photo")
     screen.wait("image/gif (animated)", "label")
     screen.wait_gone("Lens", "label")
     step("facts that are not known have no title")

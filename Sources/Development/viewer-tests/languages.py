@@ -11,7 +11,7 @@ from session import TOP, until
 LANGUAGE = "ar"
 START, END = "⟦", "⟧"
 # Names, units and the marks of keys, which are the same in all languages.
-SAME = ["Image Feed", "imagefeed", "image/jpeg", ".jpg", "kB", "F11", "F10", "F5", "F1"]
+SAME = ["Ctrl+", "Shift+", "Return", "Delete", "Comma", "Image Feed", "imagefeed", "image/jpeg", ".jpg", "kB", "F11", "F10", "F5", "F1"]
 # Texts of GTK and libadwaita, whose catalogs are not installed or have no Arabic.
 FOREIGN = {"Minimize the window", "Maximize the window", "Close the window"}
 

@@ -32,7 +32,7 @@ class Screen:
         Screen.current = self
         # The library connects to the bus of the session, which this process has only now.
         import accessibility
-        self.desktop, self.error = accessibility.Desktop(), accessibility.Error
+        self.desktop, self.error, self.is_new = accessibility.Desktop(), accessibility.Error, accessibility.IS_NEW
 
     def until(self, condition, text):
         """Waits for a condition, which is not met while a widget leaves during its evaluation."""
@@ -65,6 +65,10 @@ class Screen:
     def visible(self, widget, children):
         """Returns a widget and its descendants, in their order. Hidden pages are not searched."""
         if widget.was("VISIBLE"):
+            if widget.role == "menu item" and not widget.name:
+                # In GTK 4.18, only the label of an entry has a name.
+                labels = [child.name for child in children.get(widget.path, []) if child.name]
+                widget.name = labels[0] if labels else ""
             yield widget
             for child in children.get(widget.path, []):
                 yield from self.visible(child, children)
@@ -111,10 +115,10 @@ class Screen:
         self.until(attempt, f"the button {name or starts!r}")
 
     def press_of_adwaita(self, name):
-        """Presses a button of a question or message of libadwaita, whose name is its text twice."""
+        """Presses a button of a question or message of libadwaita, whose name is its text twice in GTK 4.8."""
         def attempt():
             buttons = [button for button in self.all(role="push button")
-                       if button.name.replace("_", "") == f"{name} {name}"]
+                       if button.name.replace("_", "") == (name if self.is_new else f"{name} {name}")]
             # A question has the buttons of its wide and of its narrow form; only the visible ones react.
             for button in buttons:
                 try:
@@ -127,10 +131,14 @@ class Screen:
     def menu(self, entry, button="More actions"):
         """Presses an entry of the menu, which is opened first."""
         def attempt():
-            for found in self.all(entry, "menu item"):
-                return found.act()
-            self.menu_opens(button)
-            return False
+            found = self.all(entry, "menu item")
+            if not found and self.menu_opens(button):
+                try:
+                    # A second press would close the menu.
+                    until(lambda: found.extend(self.all(entry, "menu item")) or found, "the menu", limit=5)
+                except AssertionError:
+                    pass
+            return found and found[0].act()
         self.until(attempt, f"the menu entry {entry!r}")
 
     def menu_opens(self, name="More actions"):

@@ -89,6 +89,8 @@ class Session:
         icons = folder / "data/icons/hicolor/symbolic/apps"
         icons.mkdir(parents=True)
         shutil.copy(TOP / "dist/icons/org.imagefeed.Viewer.like-symbolic.svg", icons)
+        (icons.parent.parent / "scalable/apps").mkdir(parents=True)
+        shutil.copy(TOP / "dist/icons/org.imagefeed.ImageFeed1.svg", icons.parent.parent / "scalable/apps/org.imagefeed.Viewer.svg")
         self.configure_toolkit()
         self.add_photos(photos)
         self.configure(configuration)

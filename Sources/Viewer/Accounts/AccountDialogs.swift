@@ -27,6 +27,7 @@ final class AccountDialogs {
             let row = ActionRow(
                 provider.shownName,
                 subtitle: isUsable ? Self.summary(provider) : provider.stateReason)
+            row.addPrefix(Icon(provider.iconName, size: 24))
             row.addSuffix(Icon("go-next-symbolic"))
             row.setSensitive(isUsable)
             row.onActivate { [weak self, weak dialog] in

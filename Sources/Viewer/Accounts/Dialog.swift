@@ -35,6 +35,7 @@ extension Avatar {
 /// A dialog with a header and a scrollable column of widgets. It exists until it is closed.
 class Dialog {
     let window: Window
+    let header = HeaderBar()
     let content = Box(.vertical, spacing: 18).margins(18)
 
     /// The dialogs on the screen.
@@ -45,7 +46,6 @@ class Dialog {
         window = Window(
             dialogOf: parent, title: title, width: min(width, max(parent.width, 320)),
             height: height)
-        let header = HeaderBar()
         header.setTitle(title)
         let scroll = ScrollArea(Clamp(content, maximumWidth: 560)).expanding()
         window.setContent(Box(.vertical, spacing: 0, header, scroll))

@@ -187,7 +187,8 @@ final class LoginDialog: Dialog {
                     "If the browser shows a code, or runs on another computer, enter the code or the address at which it ended."
                 )
             ).wrapping(), RowGroup("", code), submit)
-        browserBox.append(address, copyButton, openButton, codeBox)
+        let trouble = Box(.vertical, spacing: 12, address, copyButton, openButton, codeBox)
+        browserBox.append(Expander(tr("Trouble with the browser?"), trouble))
         let cancelButton = Button(tr("_Cancel")) { [weak self] in self?.close() }
             .styled("pill").aligned(.center, .start)
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)

@@ -8,6 +8,7 @@ final class ProfileDialog: Dialog {
     private let owner: AccountDialogs
     private let account: AccountProperties
     private let client: AccountClient
+    private let menuButton = MenuButton(icon: "view-more-symbolic", tooltip: tr("More actions"))
 
     init(_ owner: AccountDialogs, _ account: AccountProperties) {
         self.owner = owner
@@ -57,11 +58,12 @@ final class ProfileDialog: Dialog {
                 })
         }
         let isUser = owner.service.provider(of: account)?.has("register") == true
-        actions.append(
-            Button(isUser ? tr("_Delete user") : tr("_Remove account")) { [weak self] in
-                self?.confirmRemoval(isUser)
-            }.styled("destructive-action"))
         content.append(actions)
+        let removal = isUser ? tr("Delete user") : tr("Remove account")
+        menuButton.menu.add([
+            MenuEntry(removal) { [weak self] in self?.confirmRemoval(isUser) }
+        ])
+        header.addEnd(menuButton)
     }
 
     /// The sentence about likes that a logout drops, after a space; empty if there are none.

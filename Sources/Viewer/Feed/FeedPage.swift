@@ -23,6 +23,7 @@ final class FeedPage {
     private let logInButton = Button(tr("_Log in")).styled("pill")
     private let localButton = Button(tr("_Show the photos on this computer"))
         .styled("pill", "suggested-action")
+    private let folderButton = Button(tr("_Choose another folder…")).styled("pill")
     private let welcomeButtons: Box
     private let loading = Spinner(size: 48).aligned(.center, .center)
     private let newPhotos = Button("").styled("pill", "suggested-action", "osd")
@@ -32,6 +33,7 @@ final class FeedPage {
     private let bannerRevealer: Revealer
     private let search = SearchField(tr("Search photos"))
     private let searchRevealer: Revealer
+    private let searchButton = Button(icon: "system-search-symbolic", tooltip: tr("Search"))
     private var isSearch = false
     private let selectionLabel = Label().ellipsizing().expanding(vertically: false)
     private let selectionButtons = Box(.horizontal, spacing: 6)
@@ -56,7 +58,7 @@ final class FeedPage {
         newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
         tail.setTargetable(false)
         tail.isVisible = false
-        welcomeButtons = Box(.vertical, spacing: 12, localButton, logInButton)
+        welcomeButtons = Box(.vertical, spacing: 12, localButton, folderButton, logInButton)
             .aligned(.center, .center)
         let banner = Box(.horizontal, spacing: 12, bannerLabel, bannerButton.aligned(.end, .center))
         bannerRevealer = Revealer(banner.styled("feed-banner"))
@@ -73,10 +75,8 @@ final class FeedPage {
         widget = Box(
             .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack, selectionBar)
         widget.expanding()
-        header.addEnd(
-            Button(icon: "system-search-symbolic", tooltip: tr("Search")) { [weak self] in
-                self?.startSearch()
-            })
+        header.addEnd(searchButton)
+        searchButton.onClick { [weak self] in self?.startSearch() }
         header.addEnd(monthButton)
         monthButton.isVisible = false
         monthButton.onOpen { [weak self] in
@@ -90,6 +90,7 @@ final class FeedPage {
         search.onSubmit { [weak self] in self?.owner?.search($0) }
         search.onStop { [weak self] in self?.endSearch() }
         localButton.onClick { [weak self] in self?.owner?.showPhotosOfComputer() }
+        folderButton.onClick { [weak self] in self?.owner?.perform(.preferences) }
         logInButton.onClick { [weak self] in self?.start((ServiceName.combined, .login)) }
         newPhotos.onClick { [weak self] in self?.feed?.reload() }
         statusButton.onClick { [weak self] in self?.start(self?.remedy) }
@@ -225,6 +226,7 @@ final class FeedPage {
     /// Shows the state of the service, the account and the feed.
     private func update() {
         updateBanner()
+        searchButton.isVisible = feed != nil
         guard let feed else { return updateWithoutFeed() }
         newPhotosRevealer.isRevealed = feed.newCount > 0
         if feed.newCount > 0 {
@@ -248,8 +250,10 @@ final class FeedPage {
             remedy = nil
             localButton.isVisible = service.providers.contains { $0.has("register") }
             explain(
-                "image-x-generic-symbolic", "Image Feed",
-                tr("Log in to see photos from your disk and from services."), welcomeButtons)
+                "org.imagefeed.Viewer", "Image Feed",
+                tr(
+                    "Shows the photos in {folder}, and those of services.",
+                    ["folder": Downloads.folder.text]), welcomeButtons)
         }
     }
 

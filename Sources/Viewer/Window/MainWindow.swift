@@ -14,7 +14,7 @@ final class MainWindow {
     private let sidebar: Sidebar
     private let feedPage: FeedPage
     private let leaflet = Leaflet().expanding()
-    private let pages = Stack()
+    private let pages = Stack(isFading: true)
     private let toasts: ToastArea
     private let backButton: Button
     private let photoPage: PhotoPage
@@ -144,7 +144,7 @@ final class MainWindow {
     }
 
     /// Performs a command that all pages have.
-    private func perform(_ command: Command) {
+    func perform(_ command: Command) {
         switch command {
         case .closeWindow: window.close()
         case .menu: menuButton.open()
@@ -324,14 +324,23 @@ final class MainWindow {
     // MARK: Feeds
 
     private func updateFold() {
-        backButton.isVisible = leaflet.isFolded
+        // Without accounts, there is nothing to choose.
+        let hasSidebar = service.state != .ready || !service.accounts.allSatisfy(\.isCombined)
+        if hasSidebar != sidebar.widget.isVisible {
+            sidebar.widget.isVisible = hasSidebar
+            let (old, new) = (sidebar.header, feedPage.header)
+            (hasSidebar ? new : old).remove(menuButton)
+            (hasSidebar ? old : new).addEnd(menuButton)
+        }
+        backButton.isVisible = leaflet.isFolded && hasSidebar
         sidebar.header.showsButtons(start: true, end: leaflet.isFolded)
-        feedPage.header.showsButtons(start: leaflet.isFolded, end: true)
+        feedPage.header.showsButtons(start: leaflet.isFolded || !hasSidebar, end: true)
     }
 
     /// Selects a feed if none is selected, or if the account of the selected one is gone.
     private func update() {
         guard service.state == .ready else { return }
+        updateFold()
         if let feed = photoPage.shownFeed, !feed.isFileList,
             service.account(feed.account)?.isLoggedIn != true
         {
@@ -363,6 +372,7 @@ final class MainWindow {
         } else {
             sidebar.select(nil)
             feedPage.show(nil, title: "Image Feed", subtitle: "")
+            leaflet.show(feedPage.widget)
         }
     }
 

@@ -19,20 +19,23 @@ final class Sidebar {
 
     private let service: Service
     private let accounts: AccountDialogs
-    private let content = Box(.vertical, spacing: 12).margins(8)
+    private let list = RowList().styled("navigation-sidebar")
     /// The sources by account, as last listed.
     private var sources: [ObjectPath: [Source]] = [:]
     private var tasks: [ObjectPath: Task<Void, Never>] = [:]
     /// The facts of the list whose change builds it again.
     private var shown: [[String]] = []
-    private var rows: [(selection: Selection, row: ActionRow)] = []
-    private var profileButtons: [ObjectPath: Button] = [:]
+    /// The accounts whose sources are hidden.
+    private var folded: Set<ObjectPath> = []
+    /// The rows of sources with their counts, and of accounts, whose source is empty.
+    private var rows: [(selection: Selection, row: ActionRow, count: Label)] = []
 
     init(_ service: Service, _ accounts: AccountDialogs) {
         self.service = service
         self.accounts = accounts
         header.setTitle("Image Feed")
-        let scroll = ScrollArea(content).expanding(horizontally: false)
+        list.setAccessibleName(tr("Accounts"))
+        let scroll = ScrollArea(list).expanding(horizontally: false)
         widget = Box(.vertical, spacing: 0, header, scroll).styled("sidebar-pane")
         widget.setMinimumSize(width: 260)
         header.addEnd(
@@ -71,9 +74,7 @@ final class Sidebar {
         let new = service.accounts.map { facts($0) }
         // Rows that remain keep the focus and a click that has begun.
         if new == shown {
-            for row in rows {
-                row.row.setTitle(title(of: row.selection), subtitle: subtitle(of: row.selection))
-            }
+            for index in rows.indices { refresh(index) }
         } else {
             shown = new
             for account in service.feeds where sources[account.path] == nil {
@@ -124,48 +125,56 @@ final class Sidebar {
     }
 
     private func rebuild() {
-        let focusedRow = rows.first { $0.row.hasFocusWithin }?.selection
-        let focusedProfile = profileButtons.first { $0.value.hasFocusWithin }?.key
-        content.removeAll()
+        let focused = rows.first { $0.row.hasFocusWithin }?.selection
+        list.removeAll()
         rows = []
-        profileButtons = [:]
         // The combined account of one account only repeats its sources.
         let isAlone = service.feeds.count { !$0.isCombined } == 1
         for account in service.accounts where !(isAlone && account.isCombined) {
-            addSection(account)
+            if !account.isCombined { addHeader(account) }
+            guard account.isLoggedIn, !folded.contains(account.path) else { continue }
+            add(account, isAlone: isAlone)
         }
         select(selection)
-        if let focusedRow { rows.first { $0.selection == focusedRow }?.row.grabFocus() }
-        if let focusedProfile { profileButtons[focusedProfile]?.grabFocus() }
+        if let focused { rows.first { $0.selection == focused }?.row.grabFocus() }
     }
 
-    private func addSection(_ account: AccountProperties) {
-        let list = RowList()
-        list.styled("navigation-sidebar")
-        if account.isCombined {
-            list.setAccessibleName(tr("All accounts"))
-        } else {
-            content.append(accountHeader(account))
-            list.setAccessibleName(tr("Sources of {account}", ["account": account.label]))
+    private func add(_ account: AccountProperties, isAlone: Bool) {
+        var sources = sources[account.path] ?? []
+        // The combined account has those of all accounts.
+        if !isAlone, !account.isCombined {
+            sources.removeAll { ["likes", "memories"].contains($0.id.text) }
         }
-        guard account.isLoggedIn else { return }
-        let sources = sources[account.path] ?? []
         if !sources.contains(where: { $0.id.text == account.defaultSource }) {
-            addIcon("image-x-generic-symbolic", to: add(account, account.defaultSource, list))
+            addIcon("image-x-generic-symbolic", to: add(account, account.defaultSource))
         }
-        for source in sources {
-            addCover(source, account, to: add(account, source.id.text, list))
-        }
-        content.append(list)
+        for source in sources { addCover(source, account, to: add(account, source.id.text)) }
     }
 
-    private func add(_ account: AccountProperties, _ source: String, _ list: RowList) -> ActionRow {
+    private func add(_ account: AccountProperties, _ source: String) -> ActionRow {
         let selection = Selection(account: account.path, source: source)
-        let row = ActionRow(title(of: selection), subtitle: subtitle(of: selection))
+        let row = ActionRow("")
+        let count = Label().styled("dim-label", "caption")
+        row.addSuffix(count)
         row.onActivate { [weak self] in self?.owner?.show(selection) }
         list.append(row)
-        rows.append((selection, row))
+        rows.append((selection, row, count))
+        refresh(rows.count - 1)
         return row
+    }
+
+    /// Shows the title and the number of photos of a source.
+    private func refresh(_ index: Int) {
+        let (selection, row, count) = rows[index]
+        if selection.source.isEmpty { return }
+        let (title, photos) = (title(of: selection), subtitle(of: selection))
+        let account = service.account(selection.account)
+        let isLikes = selection.source == "likes"
+        let isPending = isLikes && account?.pendingLikes.isEmpty == false
+        row.setTitle(title, subtitle: isPending ? photos : "")
+        row.setAccessibleName(photos.isEmpty ? title : "\(title), \(photos)")
+        let number = isLikes ? account.map { Int($0.likeCount) } : self.count(of: selection)
+        count.text = number.map(Photo.text(ofNumber:)) ?? ""
     }
 
     /// The width of covers and icons, so that the titles are aligned.
@@ -190,24 +199,28 @@ final class Sidebar {
         Task { [service] in picture.setTexture(try? await service.images.load(key).texture) }
     }
 
-    private func accountHeader(_ account: AccountProperties) -> Widget {
-        let avatar = Avatar(account, size: 32, service.images)
-        let name = Label(account.label).ellipsizing().styled("heading").expanding(vertically: false)
-        let detail = Label(
+    private func addHeader(_ account: AccountProperties) {
+        let provider = service.provider(of: account)?.shownName ?? ""
+        let detail =
             account.state == .loggedOut
-                ? tr("Logged out")
-                : account.server.isEmpty
-                    ? service.provider(of: account)?.shownName ?? "" : account.server
-        ).ellipsizing().styled("caption", "dim-label")
-        let texts = Box(.vertical, spacing: 0, name, detail)
-            .expanding(vertically: false).aligned(.fill, .center)
+            ? tr("Logged out") : account.server.isEmpty ? provider : account.server
+        let row = ActionRow(account.label, subtitle: detail)
+        row.addPrefix(Avatar(account, size: 32, service.images))
         let path = account.path
-        let button = Button(child: Box(.horizontal, spacing: 10, avatar, texts)) {
-            [weak accounts] in accounts?.showProfile(path)
+        let title = tr("Profile of {account}", ["account": account.label])
+        let profile = Button(icon: "view-more-symbolic", tooltip: title) { [weak accounts] in
+            accounts?.showProfile(path)
         }
-        button.styled("flat").setAccessibleName(
-            tr("Profile of {account}", ["account": account.label]))
-        profileButtons[path] = button
-        return button
+        row.addSuffix(profile.styled("flat").aligned(.end, .center))
+        if account.isLoggedIn {
+            row.addSuffix(Icon(folded.contains(path) ? "pan-end-symbolic" : "pan-down-symbolic"))
+        }
+        row.onActivate { [weak self, weak accounts] in
+            guard let self, account.isLoggedIn else { return accounts?.showProfile(path) ?? () }
+            folded.formSymmetricDifference([path])
+            rebuild()
+        }
+        list.append(row)
+        rows.append((Selection(account: path, source: ""), row, Label()))
     }
 }
