@@ -22,8 +22,18 @@ nonisolated extension FeedTables {
     /// The maximum number of sources of the account. Those that were fetched the longest time ago are deleted first.
     static let sourcesLimit = 64
 
-    /// Deletes the sources that were fetched the longest time ago, and photos that are in no source then.
-    func limitSources() throws(StorageError) {
+    /// Deletes the sources of other cache variants than that of a new source, because variants share the rows of
+    /// photos, then the sources that were fetched the longest time ago, and photos that are in no source then.
+    ///
+    /// - Parameter new: The new source, as it is stored.
+    /// - Throws: ``StorageError``.
+    func limitSources(for new: SourceID) throws(StorageError) {
+        let variant = new.text.firstIndex(of: "\n").map { new.text[$0...] } ?? ""
+        try database.query(
+            """
+            DELETE FROM source
+            WHERE account = ?1 AND substr(id, instr(id || char(10), char(10))) <> ?2
+            """, [.text(account.text), .text(String(variant))])
         try database.query(
             """
             DELETE FROM source WHERE key IN (

@@ -91,7 +91,7 @@ nonisolated extension FeedTables {
         guard let part = arrival.part else {
             if let known, try isDoubted(known) { return ignored }
             let state = try touchSource(id, fetched: arrival.now, total: page.total)
-            if known == nil { try limitSources() }
+            if known == nil { try limitSources(for: id) }
             return try merge(arrival, into: state, id, before: known?.fetched ?? arrival.now)
         }
         // The cache may have been deleted, or the part fetched in another way.
