@@ -230,8 +230,7 @@ struct ServerDifferenceTests {
         }
     }
 
-    @Test(.disabled("The values are right, but the process of the test fails; cause unknown"))
-    func `a capture time is that of the camera's clock in the local time zone`() async {
+    @Test func `a capture time is that of the camera's clock in the local time zone`() async {
         await #expect(processExitsWith: .success) {
             setenv("TZ", "PST8PDT,M3.2.0,M11.1.0", 1)
             tzset()
@@ -250,8 +249,8 @@ struct ServerDifferenceTests {
                 return record?.created?.secondsSince1970
             }
             let file = "Sun, 15 Jun 2025 15:06:40 GMT"
-            // 23:59:59 on the clock of the camera, in summer.
-            #expect(created(1_750_031_999, modified: file) == 1_750_031_999 + 7 * 3600)
+            // 23:59:59 on the clock of the camera, in summer. The macro does not evaluate arithmetic in an exit test.
+            #expect(created(1_750_031_999, modified: file) == 1_750_057_199)
             // The time of the file.
             #expect(created(1_750_000_000, modified: file) == 1_750_000_000)
             #expect(created(0, modified: file) == nil)
