@@ -70,6 +70,7 @@ extension SecretKey {
             case .account(let id): ("account", id)
             case .provider(let id): ("provider", id)
             case .server(let name, let provider): ("server", "\(provider)@\(name)")
+            case .revocation(let id): ("revocation", id)
             }
         return [("xdg:schema", "org.imagefeed.ImageFeed1"), id]
     }

@@ -57,6 +57,8 @@ package enum SecretKey: Hashable, Sendable {
     case provider(String)
     /// The client registration at a server, by the server name and the provider ID.
     case server(String, of: String)
+    /// The password of a logged-out account that could not be revoked yet, by the account ID.
+    case revocation(String)
 }
 
 /// The errors of the secret store.

@@ -60,8 +60,8 @@ final class FakePolling: PollingLogin {
 
     /// Makes an engine whose only provider is this one, and whose network is ``answer(_:)``.
     @MainActor
-    func fixture() throws -> EngineFixture {
-        let fixture = try EngineFixture(providers: [self])
+    func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
+        let fixture = try EngineFixture(directory, providers: [self])
         fixture.ports.http.answer.update { $0 = { try self.answer($0) } }
         return fixture
     }

@@ -178,6 +178,32 @@ struct PollingLoginTests {
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 
+    @Test func `a password that cannot be revoked stays in the keyring until a restart revokes it`()
+        async throws
+    {
+        var fixture = try polling.fixture()
+        polling.state.update { $0.confirmed = "ada" }
+        let login = try await polling.start(fixture)
+        try await fixture.clock.endSleep(at: .seconds(2))
+        let account = try await login.wait()
+        polling.state.update { $0.refusesRevocations = true }
+        try await fixture.engine.accounts.logOut(account)
+        let secrets = try await fixture.ports.secrets.state.wait {
+            $0.secrets.isEmpty ? nil : $0.secrets
+        }
+        #expect(Array(secrets.keys) == [.revocation(account.id.text)])
+        #expect(account.notices.count == 1)
+        fixture.engine.stop()
+
+        polling.state.update { $0.refusesRevocations = false }
+        fixture = try polling.fixture(fixture.directory)
+        fixture.ports.secrets.state.update { $0.secrets = secrets }
+        fixture.engine.start()
+        try await fixture.ports.secrets.state.wait { $0.secrets.isEmpty ? true : nil }
+        #expect(polling.state.value.passwords.isEmpty)
+        #expect(fixture.engine.accounts.all.map(\.notices) == [[]])
+    }
+
     @Test func `a login for a known account replaces its password and refuses another user`()
         async throws
     {

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Contract
+internal import DBus
 internal import JSONFormat
 internal import Translation
 
@@ -24,7 +25,14 @@ struct LogoutCommand: AsyncParsableCommand {
         let client = service.account(account.path)
         try await client.logout()
         Console.printMessage(tr("Logged out of {account}.", ["account": account.label]))
-        let properties = try await client.properties(.account)
+        var properties = try await client.properties(.account)
+        // A password is revoked in the background.
+        for _ in 0..<20 {
+            guard properties["Notices"]?.strings?.isEmpty == false else { break }
+            try await Task.sleep(for: .milliseconds(100))
+            properties = try await client.properties(.account)
+        }
+        for notice in properties["Notices"]?.strings ?? [] { Console.printMessage(notice) }
         try output.show(JSON(properties, of: .account))
     }
 }

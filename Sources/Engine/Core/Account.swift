@@ -31,6 +31,11 @@ package final class Account {
     private var isChosenSourceGone = false
     private var isCheckingSource = false
 
+    /// True if a password of the account may be valid although the account no longer uses it.
+    var hasUnrevokedToken = false {
+        didSet { if hasUnrevokedToken != oldValue { emit(.changed(.state)) } }
+    }
+
     /// The notices of the session.
     private var sessionNotices: [String] = []
 
@@ -73,7 +78,14 @@ package final class Account {
 
     /// Sentences for the user about photos, sources and likes that the account cannot have at the service.
     package var notices: [String] {
-        sessionNotices + (photos?.notices ?? [])
+        guard isLoggedIn || !hasUnrevokedToken else {
+            return [
+                tr(
+                    "The password of this login is still valid at {server}; it is revoked when the server can be reached.",
+                    ["server": identity.server])
+            ]
+        }
+        return sessionNotices + (photos?.notices ?? [])
     }
 
     /// True if the photos are on this computer.

@@ -162,6 +162,7 @@ package final class AccountList {
             engine.emit(.accountRemoved(account))
             becomeDefault(newDefault)
             await engine.slideshows.forget(account.id)
+            await engine.deleteRevocation(of: account)
             await engine.logins.registrations.deleteIfUnused(by: account)
         }
     }

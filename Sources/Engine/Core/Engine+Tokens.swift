@@ -77,18 +77,67 @@ extension Engine {
         let method = provider.loginMethod
         guard token.isIssued || token.client != nil || method.usesOAuth else { return }
         let settings = ports.settings.settings(of: provider.info.id)
+        let account = token.isIssued ? user.flatMap { accounts.account($0, of: provider) } : nil
+        account?.hasUnrevokedToken = true
         revocations.revoke(token) { [weak self] in
             // An account may have received the token since the last attempt.
             guard let self, await !isInUse(token, of: provider, user), !Task.isCancelled
             else { return }
             if token.isIssued {
-                return try await revokeIssued(token, method, at: server, settings)
+                do {
+                    try await revokeIssued(token, method, at: server, settings)
+                } catch {
+                    await store(token, forRevocationOf: account)
+                    throw error
+                }
+                return await deleteRevocation(of: account)
             }
             let endpoint =
                 if let endpoint { endpoint } else {
                     try await tokenEndpoint(for: token, at: server, provider, settings)
                 }
             try await endpoint.revoke(token)
+        }
+    }
+
+    /// Stores a password that could not be revoked: it would be valid for ever if the daemon ended now.
+    private func store(_ token: OAuthToken, forRevocationOf account: Account?) async {
+        guard let account else { return }
+        // The first attempt may fail before the logout has ended.
+        let isKept = await accounts.changes.run {
+            !account.isLoggedIn && accounts[account.id] === account
+        }
+        guard isKept, storedRevocations.insert(account.id).inserted else { return }
+        // Best effort: without a keyring, the revocation is repeated while the daemon runs.
+        try? await ports.secrets.store(
+            token.encoded, for: .revocation(account.id.text),
+            label: account.provider.secretLabel(for: account.identity))
+    }
+
+    func deleteRevocation(of account: Account?) async {
+        guard let account else { return }
+        account.hasUnrevokedToken = false
+        guard storedRevocations.remove(account.id) != nil else { return }
+        try? await ports.secrets.delete(.revocation(account.id.text))
+    }
+
+    /// Repeats the revocations of passwords that failed before the daemon was started.
+    func resumeRevocations() {
+        for account in accounts.all where !account.isLoggedIn && !account.hasUnrevokedToken {
+            switch account.provider.loginMethod {
+            case .polling, .key: break
+            case .none, .oauth, .federated: continue
+            }
+            Task {
+                let key = SecretKey.revocation(account.id.text)
+                guard let stored = try? await ports.secrets.lookUp(key),
+                    let token = OAuthToken(encoded: stored), !account.isLoggedIn
+                else { return }
+                storedRevocations.insert(account.id)
+                revoke(
+                    token, of: account.provider, at: account.identity.server,
+                    user: account.identity)
+            }
         }
     }
 

@@ -34,6 +34,8 @@ package final class Engine {
     /// Called when the session of an account begins whose token is in the keyring.
     package var onRemoteSession: (() -> Void)?
     let ports: EnginePorts
+    /// The accounts with a password in the secret store that is to be revoked.
+    var storedRevocations: Set<AccountID> = []
     private(set) lazy var revocations = TokenRevocations(clock: ports.clock, logger: ports.logger)
     package private(set) lazy var logins = LoginList(self)
     private(set) lazy var transfers = RetainedList<Transfer>(ports.clock) { [unowned self] in
@@ -126,6 +128,7 @@ package final class Engine {
             if !account.isLoggedIn { Task { try? await account.refreshProfile() } }
         }
         updateSecretsConnection()
+        resumeRevocations()
         slideshows.start()
     }
 
@@ -197,6 +200,7 @@ package final class Engine {
     package func retryNow() {
         for account in accounts.all { account.photos?.retryNow() }
         revocations.retryNow()
+        resumeRevocations()
     }
 
     /// Retries failed requests, because the machine is on another network.

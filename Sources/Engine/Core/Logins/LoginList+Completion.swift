@@ -87,6 +87,7 @@ extension LoginList {
                 if let replaced {
                     engine.revoke(replaced, of: provider, at: identity.server, user: identity)
                 }
+                engine.revocations.retryNow()
                 return account
             } catch {
                 // The caller revokes the new token.

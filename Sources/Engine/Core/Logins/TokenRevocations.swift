@@ -5,8 +5,8 @@ internal import System
 
 /// The revocations of tokens, which run in the background.
 ///
-/// A revocation that fails for a temporary reason is repeated while the daemon runs. The tokens are in memory only,
-/// because a logout deletes them from the secret store.
+/// A revocation that fails for a temporary reason is repeated while the daemon runs. The tokens are in memory, because a
+/// logout deletes them from the secret store; only passwords are stored there again, see ``Engine/resumeRevocations()``.
 final class TokenRevocations {
     /// The number of attempts. The delays between them are a minute, then six times as long each time.
     nonisolated static let attempts = 6
