@@ -2,45 +2,30 @@ internal import Translation
 
 extension Configuration {
     /// The type of a key's value.
-    private struct Kind: Sendable {
-        /// Returns the error message for a value that is not of this type.
-        let mismatch: @Sendable (_ value: String) -> Message
-        /// Returns true if the value of a key in a group is of this type.
-        let matches: @Sendable (Configuration, _ group: String, _ key: String) -> Bool
+    private enum Kind {
+        case text, flag, size, port, contact, time, order
 
-        /// Any value.
-        static let text = Kind(mismatch: Message.init(verbatim:)) { _, _, _ in true }
-        static let flag = Kind {
-            Message("“{value}” is neither true nor false", ["value": $0])
-        } matches: {
-            $0.bool($1, $2) != nil
-        }
-        static let size = Kind {
-            Message("“{value}” is not a size, such as 512M", ["value": $0])
-        } matches: {
-            $0.bytes($1, $2) != nil
-        }
-        static let port = Kind {
-            Message("“{value}” is not a port from 1 to 65535", ["value": $0])
-        } matches: {
-            (1...UInt16.max).contains($0.string($1, $2).flatMap { UInt16($0) } ?? 0)
-        }
-        static let contact = Kind {
-            Message(
-                "“{value}” is neither a web address nor a mail address, such as ada@example.org",
-                ["value": $0])
-        } matches: { configuration, _, _ in
-            configuration.contact != nil
-        }
-        static let time = Kind {
-            Message("“{value}” is not a duration, such as 15m", ["value": $0])
-        } matches: {
-            $0.duration($1, $2) != nil
-        }
-        static let order = Kind {
-            Message("“{value}” is neither taken nor modified", ["value": $0])
-        } matches: {
-            ["taken", "modified"].contains($0.string($1, $2))
+        /// Returns the error message for the value of a key; nil if it is of this type.
+        func mismatch(_ configuration: Configuration, _ group: String, _ key: String) -> Message? {
+            let text = configuration.string(group, key) ?? ""
+            let values: KeyValuePairs = ["value": String(text.prefix(100))]
+            return switch self {
+            case .flag where configuration.bool(group, key) == nil:
+                Message("“{value}” is neither true nor false", values)
+            case .size where configuration.bytes(group, key) == nil:
+                Message("“{value}” is not a size, such as 512M", values)
+            case .port where UInt16(text) ?? 0 == 0:
+                Message("“{value}” is not a port from 1 to 65535", values)
+            case .contact where configuration.contact == nil:
+                Message(
+                    "“{value}” is neither a web address nor a mail address, such as ada@example.org",
+                    values)
+            case .time where configuration.duration(group, key) == nil:
+                Message("“{value}” is not a duration, such as 15m", values)
+            case .order where text != "taken" && text != "modified":
+                Message("“{value}” is neither taken nor modified", values)
+            default: nil
+            }
         }
     }
 
@@ -94,27 +79,23 @@ extension Configuration {
         with value: String, _ key: String, in group: String, _ plugins: [String]
     ) -> Message? {
         let kind: Kind?
-        let noSuchKey = Message("there is no such key")
         if group.hasPrefix(Self.providerPrefix) {
             let provider = String(group.dropFirst(Self.providerPrefix.count))
-            if let known = Self.providerKeys[provider] {
-                guard let listed = known[key] ?? Self.commonKeys[key] else { return noSuchKey }
-                kind = listed
-            } else if plugins.contains(provider) || bool(group, "Enabled") == false {
-                kind = Self.pluginKeys[key] ?? Self.commonKeys[key]
-            } else {
+            let own = Self.providerKeys[provider]
+            guard own != nil || plugins.contains(provider) || bool(group, "Enabled") == false else {
                 return Message("there is no such provider")
             }
-        } else if let known = group.hasPrefix(Self.serverPrefix)
-            ? Self.serverKeys : Self.keys[group]
-        {
-            guard let listed = known[key] else { return noSuchKey }
-            kind = listed
+            kind =
+                (own ?? Self.pluginKeys)[key] ?? Self.commonKeys[key] ?? (own == nil ? .text : nil)
+        } else if group.hasPrefix(Self.serverPrefix) {
+            kind = Self.serverKeys[key]
+        } else if let keys = Self.keys[group] {
+            kind = keys[key]
         } else {
             // The Desktop Entry Specification reserves this prefix for extensions.
             return group.hasPrefix("X-") ? nil : Message("there is no such group")
         }
-        guard let kind, !value.isEmpty, !kind.matches(self, group, key) else { return nil }
-        return kind.mismatch(String(value.prefix(100)))
+        guard let kind else { return Message("there is no such key") }
+        return value.isEmpty ? nil : kind.mismatch(self, group, key)
     }
 }

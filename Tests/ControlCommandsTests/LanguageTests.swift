@@ -25,12 +25,12 @@ struct LanguageTests {
         "It was not found.": "Das gibt es nicht.", "created": "aufgenommen",
         "latitude": "Breitengrad", "liked": "gefällt mir",
         "There is no option '{option}'.": "Die Option '{option}' gibt es nicht.",
-        "Did you mean '{option}'?": "Ist '{option}' gemeint?",
+        "There is no option '{option}'. Did you mean '{other}'?":
+            "Die Option '{option}' gibt es nicht. Ist '{other}' gemeint?",
         "'{option}' has no value.": "'{option}' hat keinen Wert.",
         "'{argument}' is missing.": "'{argument}' fehlt.",
-        "The argument '{argument}' is not expected.": "'{argument}' ist zu viel.",
-        "The option '{option}' has no value.": "'{option}' hat keinen Wert.",
-        "These arguments are not expected: {arguments}.": "Zu viel: {arguments}.",
+        "'{option}' takes no value.": "'{option}' nimmt keinen Wert.",
+        "Unexpected arguments: '{arguments}'.": "Zu viel: '{arguments}'.",
         "The value '{value}' is invalid for '{option}'":
             "Der Wert '{value}' passt nicht zu '{option}'",
         "There is no account “{account}”. “imagefeedctl accounts” lists the accounts.":
@@ -94,8 +94,8 @@ struct LanguageTests {
         (["feed", "--xyzzy"], "Die Option '--xyzzy' gibt es nicht."),
         (["feed", "--count"], "'--count <count>' hat keinen Wert."),
         (["default"], "'<account>' fehlt."),
-        (["feed", "it's"], "'it's' ist zu viel."), (["feed", "a", "b"], "Zu viel: 'a', 'b'."),
-        (["feed", "--all=1"], "'--all' hat keinen Wert."),
+        (["feed", "it's"], "Zu viel: 'it's'."), (["feed", "a", "b"], "Zu viel: 'a', 'b'."),
+        (["feed", "--all=1"], "'--all' nimmt keinen Wert."),
         (["feed", "--count", "it's"], "Der Wert 'it's' passt nicht zu '--count <count>'."),
         (
             ["image", "--size", "x"],

@@ -106,7 +106,7 @@ struct SlideshowTests {
         let script = try await Terminal("\"$CTL\" \(line); echo $?", isShell: true).result()
         #expect(script.screen.hasSuffix("64\n"))
         // A photo can have this ID.
-        try await Control.expectSuccess(["toggle", "/current"])
+        try await Control.expectSuccess(["toggle", "local_ada/current"])
         #expect(service.account.calls.value == ["Toggle current"])
         #expect(service.slideshow.calls.value == [])
     }

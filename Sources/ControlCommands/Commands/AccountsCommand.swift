@@ -15,8 +15,7 @@ struct AccountsCommand: AsyncParsableCommand {
         try output.show(AccountList(snapshot: snapshot))
         if snapshot.accounts.isEmpty {
             try snapshot.checkNotices()
-            Console.printMessage(
-                tr("There are no accounts. Log in with “imagefeedctl login PROVIDER”."))
+            Console.printMessage(StatusScreen(snapshot: snapshot).loginAdvice)
         }
     }
 }

@@ -34,45 +34,32 @@ enum HelpText {
 
     /// Translates an error of the parser, such as `Unknown option '--x'`. A message of this program is unchanged.
     static func translated(error text: String) -> String {
-        guard isTextTranslated else { return text }
-        // The names and values that the error quotes, with the texts between them at the even indices.
+        // The texts at the odd indices are quoted.
         let parts = text.split(separator: "'", omittingEmptySubsequences: false).map(String.init)
-        guard parts.count > 2 else { return text }
-        let last = parts[parts.count - 2]
+        guard isTextTranslated, parts.count > 2 else { return text }
+        let middle = parts.firstIndex(of: " is invalid for ") ?? parts.count - 1
+        let quoted = parts[1..<middle].joined(separator: "'")
+        let next = middle + 1 < parts.count ? parts[middle + 1] : ""
+        let rest = parts.dropFirst(middle + 2).joined(separator: "'")
+            .replacing(". Please provide one of ", with: ": ").replacing(" or ", with: ", ")
+            .replacing(" and ", with: ", ")
         switch parts[0] {
-        case "Unknown option ":
-            return [
-                tr("There is no option '{option}'.", ["option": parts[1]]),
-                parts.count > 4 ? tr("Did you mean '{option}'?", ["option": last]) : nil,
-            ].compactMap(\.self).joined(separator: " ")
-        case "Missing value for ":
-            return tr("'{option}' has no value.", ["option": parts[1]])
+        case "Unknown option " where parts.count > 4:
+            return tr(
+                "There is no option '{option}'. Did you mean '{other}'?",
+                ["option": parts[1], "other": parts[3]])
+        case "Unknown option ": return tr("There is no option '{option}'.", ["option": quoted])
+        case "Missing value for ": return tr("'{option}' has no value.", ["option": quoted])
         case "Missing expected argument ":
-            return tr("'{argument}' is missing.", ["argument": parts[1]])
-        case "Unexpected argument ":
-            return tr(
-                "The argument '{argument}' is not expected.",
-                ["argument": parts[1..<(parts.count - 1)].joined(separator: "'")])
-        case "The option ":
-            return tr("The option '{option}' has no value.", ["option": parts[1]])
+            return tr("'{argument}' is missing.", ["argument": quoted])
+        case "The option ": return tr("'{option}' takes no value.", ["option": parts[1]])
         case "The value ":
-            guard let middle = parts.firstIndex(of: " is invalid for "), middle + 2 < parts.count
-            else { return text }
-            let values: KeyValuePairs = [
-                "value": parts[1..<middle].joined(separator: "'"), "option": parts[middle + 1],
-            ]
-            let rest = parts[(middle + 2)...].joined(separator: "'")
-            let invalid = tr("The value '{value}' is invalid for '{option}'", values)
-            return rest.hasPrefix(". Please provide one of ")
-                ? invalid + ": "
-                    + rest.dropFirst(24).replacing(" and ", with: ", ")
-                    .replacing(" or ", with: ", ")
-                : invalid + rest
-        default:
-            guard parts[0].hasSuffix(" unexpected arguments: ") else { return text }
             return tr(
-                "These arguments are not expected: {arguments}.",
-                ["arguments": "'" + parts[1...].joined(separator: "'")])
+                "The value '{value}' is invalid for '{option}'",
+                ["value": quoted, "option": next]) + rest
+        case let start where start.hasPrefix("Unexpected ") || start.contains(" unexpected "):
+            return tr("Unexpected arguments: '{arguments}'.", ["arguments": quoted])
+        default: return text
         }
     }
 

@@ -1,54 +1,32 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
-internal import ProviderKit
-internal import Quoting
 internal import Translation
 
 /// The value of `--format`: a text with placeholders for the properties of a photo.
 struct PhotoFormat: Equatable {
-    private enum Piece: Equatable {
-        case text(String)
-        /// The value of a key; with the second value, it is escaped for Pango markup.
-        case value(key: String, isMarkup: Bool)
-    }
-
-    private var pieces: [Piece] = []
-    /// The key of the path of the image, which only the slideshow has.
-    private static let pathKey = "path"
+    private let text: String
+    /// The keys of a photo, and that of the path of its image, which only the slideshow has.
+    private static let keys = PhotoEntry.keys + ["path"]
+    private static let markup = "|markup"
 
     /// Parses a value.
     ///
-    /// - Parameter text: `{key}` is the value of a key, and `{key|markup}` the value escaped for Pango markup; `\n`, `\t`
-    ///   and `\\` are a line feed, a tab and a backslash. Other braces and backslashes are literal.
+    /// - Parameter text: `{key}` is the value of a key, and `{key|markup}` the value escaped for Pango markup; `\n` and
+    ///   `\t` are a line feed and a tab. Other braces and backslashes are literal.
     /// - Throws: `ValidationError` for a key that does not exist.
     init(_ text: String) throws {
-        var rest = text[...]
-        var literal = ""
-        while let character = rest.popFirst() {
-            let escaped: [Character: Character] = ["n": "\n", "t": "\t", "\\": "\\"]
-            if character == "\\", let next = rest.first.flatMap({ escaped[$0] }) {
-                rest.removeFirst()
-                literal.append(next)
-            } else if character == "{", let match = rest.prefixMatch(of: /([a-z_]+)(\|markup)?}/) {
-                let key = String(match.output.1)
-                guard PhotoEntry.keys.contains(key) || key == Self.pathKey else {
-                    throw ValidationError(
-                        tr(
-                            "There is no key “{key}”. The keys are: {keys}.",
-                            [
-                                "key": key,
-                                "keys": list(PhotoEntry.keys + [Self.pathKey]),
-                            ]))
-                }
-                rest = rest[match.range.upperBound...]
-                pieces += [.text(literal), .value(key: key, isMarkup: match.output.2 != nil)]
-                literal = ""
-            } else {
-                literal.append(character)
-            }
+        self.text = text.replacing("\\n", with: "\n").replacing("\\t", with: "\t")
+        var unknown: Substring?
+        _ = filled { key in
+            if !Self.keys.contains(String(key)) { unknown = key }
+            return ""
         }
-        pieces.append(.text(literal))
+        guard let unknown else { return }
+        throw ValidationError(
+            tr(
+                "There is no key “{key}”. The keys are: {keys}.",
+                ["key": String(unknown), "keys": list(Self.keys)]))
     }
 
     /// Returns the text for a photo, with a line feed at the end.
@@ -58,17 +36,29 @@ struct PhotoFormat: Equatable {
     ///   - path: The path of its image.
     /// - Returns: The text.
     func line(_ photo: PhotoEntry, path: String = "") -> String {
-        pieces.map { piece in
-            switch piece {
-            case .text(let text): return text
-            case .value(let key, let isMarkup):
-                let value =
-                    key == Self.pathKey
-                    ? path : photo[key].map { OutputTarget.pipe.text(key, $0) } ?? ""
-                let line = TerminalText.line(value)
-                return isMarkup ? line.escapedForMarkup : line
+        filled { key in
+            key == "path"
+                ? path : photo[String(key)].map { OutputTarget.pipe.text(String(key), $0) } ?? ""
+        } + "\n"
+    }
+
+    /// Returns the text with values in place of the placeholders, which are lowercase letters and `_` in braces.
+    private func filled(_ value: (Substring) -> String) -> String {
+        var result = ""
+        var rest = text[...]
+        while let end = rest.firstIndex(of: "}") {
+            let start = rest[..<end].lastIndex(of: "{") ?? end
+            let name = rest[start..<end].dropFirst()
+            let key = name.hasSuffix(Self.markup) ? name.dropLast(Self.markup.count) : name
+            if !key.isEmpty, key.allSatisfy({ "a"..."z" ~= $0 || $0 == "_" }) {
+                let line = TerminalText.line(value(key))
+                result += rest[..<start] + (key == name ? line : line.escapedForMarkup)
+            } else {
+                result += rest[...end]
             }
-        }.joined() + "\n"
+            rest = rest[rest.index(after: end)...]
+        }
+        return result + rest
     }
 }
 

@@ -11,14 +11,11 @@ struct PhotoReference: Equatable {
     /// The account ID or a prefix of it; nil for the default account.
     let account: String?
     let id: String
-    /// True for the word ``currentWord``, which names the current photo of the slideshow. `/current` is an ID.
-    var isCurrent: Bool { account == nil && id == Self.currentWord && !hasSlash }
-    private let hasSlash: Bool
-    static let currentWord = "current"
+    /// True for the word `current`, which names the current photo of the slideshow.
+    var isCurrent: Bool { account == nil && id == "current" }
 
     init(_ text: String) {
         let prefix = ServiceName.accounts.text + "/"
-        hasSlash = text.contains("/")
         let short = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
         guard let slash = short.firstIndex(of: "/"),
             short[..<slash].allSatisfy({
