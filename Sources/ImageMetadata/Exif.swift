@@ -162,13 +162,17 @@ struct TIFFTable {
         }
     }
 
-    /// Reads at most eight numbers of type LONG or IFD.
-    func numbers(_ tag: Int) -> [Int] {
-        guard let (type, count, offset) = field(tag), [4, 13].contains(type), count > 1,
-            let list = number(offset, 4)
-        else { return number(tag).map { [$0] } ?? [] }
-        return (0..<min(count, 8)).compactMap {
-            source.number(at: list + $0 * 4, 4, isBigEndian: isBigEndian)
+    /// Reads at most `limit` numbers of type SHORT, LONG or IFD.
+    func numbers(_ tag: Int, atMost limit: Int = 8) -> [Int] {
+        guard let (type, count, offset) = field(tag), [3, 4, 13].contains(type) else { return [] }
+        let width = type == 3 ? 2 : 4
+        let (read, total) = (min(count, limit), min(count, limit) * width)
+        let bytes =
+            count * width <= 4
+            ? fields.bytes(at: offset, total)
+            : number(offset, 4).flatMap { source.bytes(at: $0, total) }
+        return (0..<read).compactMap {
+            bytes?.number(at: $0 * width, width, isBigEndian: isBigEndian)
         }
     }
 

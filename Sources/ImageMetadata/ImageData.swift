@@ -12,9 +12,46 @@ package enum ImageData {
             case .jpegXL:
                 Box.boxes(in: source, 0..<source.count)
                     .filter { $0.hasType("jxlc") || $0.hasType("jxlp") }.map(\.contents)
-            case .gif, .tiff, .bmp, .raw, nil: []
+            case .gif: gif(source)
+            case .tiff: tiffPixels(source).filter { $0.upperBound <= source.count }
+            case .bmp: source.number(at: 10, 4, isBigEndian: false).map { pixels(source, $0) } ?? []
+            case .raw: preview(source)
+            case nil: []
             }
-        return ranges.isEmpty ? [0..<source.count] : ranges
+        // The ranges of a malicious file may overlap.
+        let isValid = !ranges.isEmpty && ranges.reduce(0) { $0 + $1.count } <= source.count
+        return isValid ? ranges : [0..<source.count]
+    }
+
+    private static func pixels(_ source: some ByteSource, _ start: Int) -> [Range<Int>] {
+        start < source.count ? [start..<source.count] : []
+    }
+
+    /// The first scan of the preview and everything after it.
+    private static func preview(_ source: some ByteSource) -> [Range<Int>] {
+        guard let range = ImageHeader(source, format: .raw)?.preview,
+            let part = Part(source, range.lowerBound, range.count)
+        else { return [] }
+        return jpeg(part).map { $0.lowerBound + range.lowerBound..<range.upperBound }
+    }
+
+    /// The images without the blocks of comments and applications. Source: GIF89a §11–27.
+    private static func gif(_ source: some ByteSource) -> [Range<Int>] {
+        func tableBytes(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
+        guard let flags = source.number(at: 10, 1) else { return [] }
+        var offset = 13 + tableBytes(flags)
+        var ranges = [13..<offset]
+        while let kind = source.number(at: offset, 1), [0x21, 0x2c].contains(kind),
+            ranges.count < 1 << 16
+        {
+            let start = offset
+            let flags = kind == 0x2c ? source.number(at: offset + 9, 1) : nil
+            offset += flags.map { 11 + tableBytes($0) } ?? 2
+            while let length = source.number(at: offset, 1), length > 0 { offset += 1 + length }
+            offset += 1
+            if kind == 0x2c { ranges.append(start..<min(offset, source.count)) }
+        }
+        return ranges.count > 1 ? ranges : []
     }
 
     /// Everything from the first scan on. Source: ISO/IEC 10918-1 Annex B.

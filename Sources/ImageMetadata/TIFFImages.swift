@@ -65,6 +65,16 @@ extension TIFFTable {
     }
 }
 
+/// Returns the ranges of the strips or tiles of the image of a TIFF file; none of a malformed one.
+func tiffPixels(_ source: some ByteSource) -> [Range<Int>] {
+    guard let table = TIFFTable(firstOf: source)?.main else { return [] }
+    let isTiled = table.has(0x144)
+    let starts = table.numbers(isTiled ? 0x144 : 0x111, atMost: 1 << 17)
+    let counts = table.numbers(isTiled ? 0x145 : 0x117, atMost: 1 << 17)
+    guard starts.count == counts.count else { return [] }
+    return zip(starts, counts).map { $0..<$0 + $1 }
+}
+
 /// Reads the header of a TIFF file.
 func readTIFF(_ source: some ByteSource) -> ImageHeader? {
     guard let exif = Exif(source), let table = TIFFTable(firstOf: source) else { return nil }

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import ImageMetadata
 import ProviderKit
 import TestSupport
 import Testing
@@ -62,11 +63,43 @@ import Testing
         "convert", "exiftool", "exiv2", "git", "jhead", "mogrify", "rsync", "tar",
     ].filter { access("/usr/bin/\($0)", X_OK) != 0 && access("/bin/\($0)", X_OK) != 0 }
 
+    private static let needed: Comment =
+        "Not installed: \(missing.joined(separator: ", ")); see dist/dependencies test"
+
     @Test(
-        .enabled(
-            if: missing.isEmpty,
-            "Not installed: \(missing.joined(separator: ", ")); see dist/dependencies test"),
-        arguments: scripts)
+        .enabled(if: missing.isEmpty, needed),
+        arguments: [
+            "gif", "tif", "jpg", "png", "webp", "dng",
+        ])
+    func `a program that edits metadata does not change the image data`(format: String) async throws
+    {
+        let folder = try TemporaryDirectory()
+        try await shell(
+            """
+            if [ \(format) = dng ]; then
+                convert -size 1200x900 -seed 1 plasma: -compress jpeg \\
+                    -define tiff:rows-per-strip=900 a.tif
+                exiftool -q -n -DNGVersion='1 4 0 0' -o a.dng a.tif
+            else convert -size 120x90 -seed 1 plasma: -colors 100 a.\(format); fi
+            """, in: folder.path, folder.path)
+        let path = folder.appending("a.\(format)")
+        func imageData() throws -> (bytes: [UInt8], count: Int) {
+            let file = Array(try Data(contentsOf: URL(filePath: path)))
+            let ranges = ImageData.ranges(of: Bytes(file))
+            return (ranges.flatMap { file[$0] }, file.count)
+        }
+        let before = try imageData()
+        #expect(before.bytes.count < before.count)
+        try await shell(
+            "exiftool -q -overwrite_original -XMP:Creator=a -XMP:Title=b -Comment=c a.\(format)",
+            in: folder.path, folder.path)
+        let after = try imageData()
+        #expect(after.count != before.count)
+        #expect(after.bytes == before.bytes)
+    }
+
+    @Test(
+        .enabled(if: missing.isEmpty, needed), arguments: scripts)
     func `no mark is lost`(script: String) async throws {
         let folder = try await PhotosFixture.scanned(["z.jpg"])
         let other = folder.directory.appending("outside")
