@@ -203,10 +203,7 @@ final class FolderHistory {
     }
 
     /// Scans the changes that the watcher has seen, or everything.
-    ///
-    /// - Returns: False if the scan was interrupted, so that another one followed.
-    @discardableResult
-    private func scan(mayStop: Bool = true) async throws -> Bool {
+    private func scan(mayStop: Bool = true) async throws {
         try await marks.load()
         let root = Array(directory.appending("pictures").utf8)
         try await index.run { [marks] database in
@@ -258,12 +255,10 @@ final class FolderHistory {
             scanned = files
             for path in files.keys { stamps[path] = FileStatus(Array(absolute(path).utf8))?.stamp }
             replaced = []
-            return true
         } catch is CancellationError {
             record("kill")
             try await restart(wipe: false)
             try await self.scan(mayStop: false)
-            return false
         }
     }
 
@@ -352,8 +347,9 @@ final class FolderHistory {
         if !isInPlace { links[path] = nil }
         try settle(path, isNew: !isInPlace)
         let isWatched = !isNew && watcher.exceededLimit == nil
-        let isWhole = try await scan()
-        guard isInPlace || isWatched && isWhole else { return }
+        // An interrupted scan may have stored the edit without knowing the events any more.
+        try await scan(mayStop: isInPlace)
+        guard isInPlace || isWatched else { return }
         for user in Self.users where (model.likes[user]?[before] ?? 0) > 0 {
             model.likes[user]?[before, default: 0] -= 1
             model.likes[user, default: [:]][content, default: 0] += 1
