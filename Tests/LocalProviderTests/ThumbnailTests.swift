@@ -169,6 +169,18 @@ struct ThumbnailTests {
         #expect(images.made.value.count == 2)
     }
 
+    @Test func `a photo that has changed within a minute is decoded again`() async throws {
+        let id = try await fixture.id("a b")
+        PhotosFixture.touch(fixture.path("a b.jpg"), seconds: time(nil))
+        images.error.update { $0 = .damaged }
+        await #expect(throws: ProviderError.self) {
+            try await fixture.session.imagePath(id, .thumb)
+        }
+        images.error.update { $0 = nil }
+        _ = try await fixture.session.imagePath(id, .thumb)
+        #expect(images.made.value.count == 2)
+    }
+
     @Test(arguments: [
         ImageProcessorError.notSupported(Message(verbatim: "install it")), .storageFull,
         .failed(Message(verbatim: "the helper crashed")),

@@ -50,6 +50,9 @@ final class Thumbnails: Sendable {
             ]
         }
 
+        /// True if the photo was last changed at least a minute ago. Otherwise, it may be incomplete.
+        var isAtRest: Bool { abs(Timestamp.now.secondsSince1970 - seconds) >= 60 }
+
         var name: String { checksum(uri, G_CHECKSUM_MD5).map { "\($0).png" } ?? "" }
 
         /// Returns true if a thumbnail with these texts, which was written at a time, belongs to the photo. It may be older
@@ -166,12 +169,13 @@ final class Thumbnails: Sendable {
             let isTooLarge = texts[Self.tooLarge.key] == Self.tooLarge.text
             throw (isTooLarge ? ImageProcessorError.tooLarge : .damaged).providerError
         }
+        let isAtRest = original.isAtRest
         do {
             try await images.make(
                 .scaled(pixels: size.pixels, texts: original.texts), from: photo, to: path)
             return path
         } catch {
-            if [.damaged, .tooLarge].contains(error) {
+            if error == .tooLarge || error == .damaged && isAtRest {
                 await files.run { self.recordFailure(failure, original, error) }
             }
             throw error.providerError
