@@ -29,7 +29,8 @@ struct DecodingTests {
         "interlaced.gif",
         "animated.gif", "plain.tiff", "lzw.tiff", "jpeg.tiff", "inks.tiff", "palette.tiff",
         "deep.tiff",
-        "tiled.tiff", "plain.bmp", "palette.bmp", "alpha.bmp", "high.bmp", "plain.heic",
+        "tiled.tiff", "tiled-inks.tiff", "plain.bmp", "palette.bmp", "alpha.bmp", "high.bmp",
+        "plain.heic",
         "plain.avif",
         "plain.jxl", "lossy.jxl", "jpeg.jxl",
     ]

@@ -30,10 +30,12 @@ int TIFFIsTiled(TIFF *tiff);
 int TIFFRGBAImageOK(TIFF *tiff, char message[1024]);
 int TIFFReadRGBAImageOriented(TIFF *tiff, uint32_t width, uint32_t height, uint32_t *pixels, int orientation, int stops);
 int TIFFReadScanline(TIFF *tiff, void *row, uint32_t number, uint16_t sample);
+ssize_t TIFFReadTile(TIFF *tiff, void *tile, uint32_t x, uint32_t y, uint32_t z, uint16_t sample);
 ssize_t TIFFScanlineSize(TIFF *tiff);
 TIFFErrorHandler TIFFSetErrorHandler(TIFFErrorHandler handler);
 int TIFFSetSubDirectory(TIFF *tiff, uint64_t offset);
 TIFFErrorHandler TIFFSetWarningHandler(TIFFErrorHandler handler);
+ssize_t TIFFTileRowSize(TIFF *tiff);
 
 #define SHIM_TIFF_NUMBERS(each) \
     each(PHOTOMETRIC_MINISWHITE, 0) \
@@ -52,14 +54,16 @@ TIFFErrorHandler TIFFSetWarningHandler(TIFFErrorHandler handler);
     each(TIFFTAG_PHOTOMETRIC, 262) \
     each(TIFFTAG_PLANARCONFIG, 284) \
     each(TIFFTAG_SAMPLEFORMAT, 339) \
-    each(TIFFTAG_SAMPLESPERPIXEL, 277)
+    each(TIFFTAG_SAMPLESPERPIXEL, 277) \
+    each(TIFFTAG_TILELENGTH, 323) \
+    each(TIFFTAG_TILEWIDTH, 322)
 enum { SHIM_TIFF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_TIFF_FUNCTIONS(each) \
     each(TIFFClientOpen) each(TIFFClose) each(TIFFGetField) each(TIFFGetFieldDefaulted) \
     each(TIFFIsCODECConfigured) each(TIFFIsTiled) each(TIFFRGBAImageOK) each(TIFFReadRGBAImageOriented) \
-    each(TIFFReadScanline) each(TIFFScanlineSize) each(TIFFSetErrorHandler) \
-    each(TIFFSetSubDirectory) each(TIFFSetWarningHandler)
+    each(TIFFReadScanline) each(TIFFReadTile) each(TIFFScanlineSize) each(TIFFSetErrorHandler) \
+    each(TIFFSetSubDirectory) each(TIFFSetWarningHandler) each(TIFFTileRowSize)
 SHIM_LIBRARY(shim_tiff, SHIM_TIFF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 // A file in memory.

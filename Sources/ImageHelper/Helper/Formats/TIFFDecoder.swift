@@ -69,11 +69,10 @@ struct TIFFDecoder: ImageDecoder {
                 default: nil
                 }
             let bits = number(SHIM_TIFFTAG_BITSPERSAMPLE)
-            // Unsigned numbers of one or two bytes, in rows.
+            // Unsigned numbers of one or two bytes, in rows or tiles.
             if let colors, channels >= colors, bits == 8 || bits == 16,
                 number(SHIM_TIFFTAG_SAMPLEFORMAT) == 1,
-                number(SHIM_TIFFTAG_PLANARCONFIG) == SHIM_PLANARCONFIG_CONTIG,
-                functions.pointee.TIFFIsTiled(tiff) == 0
+                number(SHIM_TIFFTAG_PLANARCONFIG) == SHIM_PLANARCONFIG_CONTIG
             {
                 try readRows(colors, into: image)
             } else {
@@ -95,12 +94,21 @@ struct TIFFDecoder: ImageDecoder {
             return .profile(Array(UnsafeRawBufferPointer(start: bytes, count: Int(count))))
         }
 
-        /// Reads rows with their own depth and profile.
+        /// Reads rows, or rows of tiles, with their own depth and profile.
         private func readRows(_ colors: Int, into image: ImageBuilder) throws(ImageFailure) {
             let sampleBytes = isDeep ? 2 : 1
-            guard functions.pointee.TIFFScanlineSize(tiff) == width * channels * sampleBytes else {
-                throw .damaged
+            let pixelBytes = channels * sampleBytes
+            let isTiled = functions.pointee.TIFFIsTiled(tiff) != 0
+            var (tileWidth, tileHeight) = (width, 1)
+            if isTiled {
+                tileWidth = Int(shim_tiff_number32(functions, tiff, UInt32(SHIM_TIFFTAG_TILEWIDTH)))
+                tileHeight = Int(
+                    shim_tiff_number32(functions, tiff, UInt32(SHIM_TIFFTAG_TILELENGTH)))
+                try ImageLimits.check(tileWidth, tileHeight)
             }
+            let rowSize =
+                isTiled ? functions.pointee.TIFFTileRowSize : functions.pointee.TIFFScanlineSize
+            guard rowSize?(tiff) == tileWidth * pixelBytes else { throw .damaged }
             var layout = RowLayout(channels: colors == 4 ? .cmyk : .rgba, isDeep: isDeep)
             layout.isGray = colors == 1
             layout.colors = profile
@@ -108,12 +116,32 @@ struct TIFFDecoder: ImageDecoder {
             // 1 is alpha that is multiplied already, 2 is alpha.
             let extra = shim_tiff_extra(functions, tiff)
             let hasAlpha = colors < 4 && channels > colors && (extra == 1 || extra == 2)
-            var line = [UInt8](repeating: 0, count: width * channels * sampleBytes)
+            let tile = try ImageLimits.allocate(
+                width: tileWidth, height: tileHeight, pixelBytes: pixelBytes)
+            defer { free(tile) }
+            let lines = try ImageLimits.allocate(
+                width: width, height: tileHeight, pixelBytes: pixelBytes)
+            defer { free(lines) }
             var pixels = [UInt8](repeating: 255, count: width * 4 * sampleBytes)
             for y in 0..<height {
-                guard functions.pointee.TIFFReadScanline(tiff, &line, UInt32(y), 0) >= 0 else {
-                    throw .damaged
+                if y % tileHeight == 0 {
+                    for x in stride(from: 0, to: width, by: tileWidth) {
+                        let isRead =
+                            isTiled
+                            ? functions.pointee.TIFFReadTile(tiff, tile, UInt32(x), UInt32(y), 0, 0)
+                                >= 0
+                            : functions.pointee.TIFFReadScanline(tiff, tile, UInt32(y), 0) >= 0
+                        guard isRead else { throw .damaged }
+                        for row in 0..<tileHeight {
+                            memcpy(
+                                lines + (row * width + x) * pixelBytes,
+                                tile + row * tileWidth * pixelBytes,
+                                min(tileWidth, width - x) * pixelBytes)
+                        }
+                    }
                 }
+                let line = UnsafeRawBufferPointer(
+                    start: lines + y % tileHeight * width * pixelBytes, count: width * pixelBytes)
                 for x in 0..<width {
                     for channel in 0..<(hasAlpha || colors == 4 ? 4 : 3) {
                         let source =
