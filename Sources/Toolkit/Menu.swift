@@ -41,10 +41,28 @@ package final class Menu: Widget {
         let group = Object(owning: g_simple_action_group_new())
         g_action_map_add_action(group.opaque, action.opaque)
         gtk_widget_insert_action_group(widget, "menu", group.opaque)
+        connect("map") { [weak self] _ in
+            if let self { Self.nameEntries(of: widget) }
+        }
         connect("closed") { [weak self] _ in
             guard let self, let focus = previousFocus else { return }
             previousFocus = nil
             gtk_widget_grab_focus(focus.cast())
+        }
+    }
+
+    /// Names the entries for screen readers, for which they have no name in GTK 4.18.
+    private static func nameEntries(of widget: UnsafeMutablePointer<GtkWidget>) {
+        if let title = shim_text_of_menu_entry(widget) {
+            gtk_accessible_reset_relation(
+                OpaquePointer(widget), GTK_ACCESSIBLE_RELATION_LABELLED_BY)
+            shim_set_accessible_text(widget, GTK_ACCESSIBLE_PROPERTY_LABEL, title)
+            return g_free(title)
+        }
+        var child = gtk_widget_get_first_child(widget)
+        while let current = child {
+            nameEntries(of: current)
+            child = gtk_widget_get_next_sibling(current)
         }
     }
 

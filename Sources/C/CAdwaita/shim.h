@@ -27,6 +27,14 @@ static inline void shim_set_accessible_text(gpointer widget, GtkAccessibleProper
     gtk_accessible_update_property(GTK_ACCESSIBLE(widget), property, text, -1);
 }
 
+// Returns the title of an entry, which the caller frees; NULL for another widget.
+static inline char *shim_text_of_menu_entry(gpointer widget) {
+    char *text = NULL;
+    if (g_str_equal(G_OBJECT_TYPE_NAME(widget), "GtkModelButton"))
+        g_object_get(widget, "text", &text, NULL);
+    return text;
+}
+
 static inline void shim_set_accessible_selected(gpointer widget, gboolean selected) {
     gtk_accessible_update_state(GTK_ACCESSIBLE(widget), GTK_ACCESSIBLE_STATE_SELECTED, selected, -1);
 }

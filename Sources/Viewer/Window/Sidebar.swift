@@ -218,7 +218,8 @@ final class Sidebar {
         row.onActivate { [weak self, weak accounts] in
             guard let self, account.isLoggedIn else { return accounts?.showProfile(path) ?? () }
             folded.formSymmetricDifference([path])
-            rebuild()
+            // GTK still uses the row.
+            Task { self.rebuild() }
         }
         list.append(row)
         rows.append((Selection(account: path, source: ""), row, Label()))
