@@ -71,6 +71,7 @@ struct LocalUserTests {
         #expect(accounts.contains("logged-out"), "\(accounts)")
         let profile = try await Terminal.output("profile", account)
         #expect(profile.contains("Ада"), "\(profile)")
+        #expect(!profile.contains("Version"), "\(profile)")
         let feed = try await Terminal.run("feed", "--account", account)
         #expect(feed.exit == .code(77))
         let wrong = try await Terminal.start(login, input: "gehcim").result()
