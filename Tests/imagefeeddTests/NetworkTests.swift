@@ -27,6 +27,16 @@ struct NetworkTests {
         return ada
     }
 
+    @Test func `status names the proxy of the desktop while an account is offline`() async throws {
+        let fixture = try await UnsplashFixture()
+        let portal = try await FakePortal()
+        _ = try await goOffline(fixture)
+        let status = try await Terminal.run("status")
+        #expect(status.output.contains("the proxy proxy.test:3128"), "\(status)")
+        #expect(!status.output.contains("secret"))
+        withExtendedLifetime(portal) {}
+    }
+
     /// Waits until there is plenty of time before the next automatic retry. The delays between retries double.
     ///
     /// - Returns: The time of that retry, in seconds since 1970.

@@ -68,10 +68,19 @@ final class FakePortal {
             ErrorReply(.failed, "\(error)")
         }
         object.add(Self.interface, on: self)
+        object.add(Self.proxies, on: self)
         tree.export(object)
         tree.start()
         _ = try await connection.requestName("org.freedesktop.portal.Desktop", replacing: false) {}
     }
+
+    private static let proxies = BusInterface<FakePortal>(
+        "org.freedesktop.portal.ProxyResolver",
+        [
+            .method("Lookup", in: ["uri"], out: ["proxies"]) {
+                (_: FakePortal, _: String) -> [String] in ["http://ada:secret@proxy.test:3128"]
+            }
+        ])
 
     private static let interface = BusInterface<FakePortal>(
         "org.freedesktop.portal.OpenURI",

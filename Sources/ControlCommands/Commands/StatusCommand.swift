@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Glibc
 internal import JSONFormat
 internal import ProviderKit
 internal import Translation
@@ -13,8 +14,13 @@ struct StatusCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let snapshot = try await ServiceClient().snapshot()
-        let screen = StatusScreen(snapshot: snapshot)
+        let service = try ServiceClient()
+        let snapshot = try await service.snapshot()
+        var proxy: String?
+        if snapshot.accounts.contains(where: { $0.state == .offline }) {
+            proxy = await service.unusedProxy()
+        }
+        let screen = StatusScreen(snapshot: snapshot, unusedProxy: proxy)
         try output.show(screen)
         guard snapshot.accounts.isEmpty else { return }
         Console.printMessage(screen.loginAdvice)
@@ -23,9 +29,28 @@ struct StatusCommand: AsyncParsableCommand {
     }
 }
 
+extension ServiceClient {
+    /// Returns the proxy in the settings of GNOME or KDE if the environment has none; nil otherwise, and without a portal.
+    ///
+    /// Source: XDG Desktop Portal, `org.freedesktop.portal.ProxyResolver`.
+    fileprivate func unusedProxy() async -> String? {
+        let names = ["https_proxy", "HTTPS_PROXY", "http_proxy", "all_proxy", "ALL_PROXY"]
+        guard names.allSatisfy({ getenv($0) == nil }) else { return nil }
+        let portal = BusProxy(
+            connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
+        let proxies: [String]? = try? await portal.call(
+            "org.freedesktop.portal.ProxyResolver", "Lookup", "https://example.org/",
+            timeout: .seconds(2))
+        // The address may contain a password.
+        return proxies?.first { $0 != "direct://" }?.split(separator: "@").last.map(String.init)
+    }
+}
+
 /// The status of the daemon, its accounts and its providers on one screen.
 struct StatusScreen: Renderable {
     let snapshot: DaemonMirror
+    /// The proxy of the desktop that the daemon does not use.
+    var unusedProxy: String?
     var now = Timestamp.now
     /// The version of the installed daemon, which is the version of this program.
     var installedVersion = buildVersion
@@ -73,7 +98,16 @@ struct StatusScreen: Renderable {
                     """, ["version": installedVersion])
             )
         }
-        return messages + snapshot.notices
+        return messages + notices
+    }
+
+    private var notices: [String] {
+        guard let unusedProxy else { return snapshot.notices }
+        return snapshot.notices + [
+            tr(
+                "The desktop has the proxy {proxy}, which the daemon does not use; set https_proxy in its environment, see imagefeedd(1).",
+                ["proxy": unusedProxy])
+        ]
     }
 
     /// The status as tab-separated fields: one object per line, with its kind in the first field.
@@ -90,7 +124,7 @@ struct StatusScreen: Renderable {
             ["provider", provider.id, provider.shownState]
                 + (provider.stateReason.isEmpty ? [] : [provider.stateReason])
         }
-        let notices = snapshot.notices.map { ["notice", $0] }
+        let notices = notices.map { ["notice", $0] }
         return ([daemon] + notices + accounts + providers).map(TerminalText.fields).joined()
     }
 
