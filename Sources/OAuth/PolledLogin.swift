@@ -1,5 +1,5 @@
-internal import Glibc
 package import ProviderKit
+internal import System
 internal import Translation
 
 /// One browser login for which the service issues a user name and a password, which this application polls for.
@@ -45,7 +45,7 @@ nonisolated package struct PolledLogin: Sendable {
         var request = HTTPRequest(.post, description.startURL)
         request.headers.append("Accept", "application/json")
         // Servers show it in the list of devices.
-        request.userAgent = "Image Feed on \(hostName)"
+        request.userAgent = "Image Feed on \(Computer.name)"
         request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
         switch response.status {
@@ -83,14 +83,6 @@ nonisolated package struct PolledLogin: Sendable {
             return text
         }
         return PolledLogin(url: addresses[0], endpoint: addresses[1], token: Secret(token))
-    }
-
-    /// The name of this computer, in printable ASCII.
-    private static var hostName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "this computer" }
-        let bytes = name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
-        return String(decoding: bytes.filter { 0x21...0x7e ~= $0 }, as: UTF8.self)
     }
 
     /// Polls once.

@@ -32,6 +32,18 @@ package enum ProcessMemory {
     }
 }
 
+/// The computer on which the process runs.
+package enum Computer {
+    /// The host name in printable ASCII, without spaces.
+    package static var name: String {
+        var name = utsname()
+        guard uname(&name) == 0 else { return "localhost" }
+        return withUnsafeBytes(of: &name.nodename) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }.filter { 0x21...0x7e ~= $0 }, as: UTF8.self)
+        }
+    }
+}
+
 /// The resource limits of this process.
 package enum ProcessLimits {
     /// The soft limit of descriptors before it was raised; 0 if it was not raised.
