@@ -175,7 +175,7 @@ struct PollingLoginTests {
         try await fixture.clock.waitForSleeps(until: .seconds(62), begun: 2)
         try await fixture.clock.endSleep(at: .seconds(62))
         try await polling.state.wait { $0.passwords.isEmpty ? true : nil }
-        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
+        try await fixture.ports.secrets.state.wait { $0.secrets.isEmpty ? true : nil }
     }
 
     @Test func `a password that cannot be revoked stays in the keyring until a restart revokes it`()
