@@ -14,6 +14,7 @@ final class FakeAccount {
     var link: String? = "https://photos.example/7?utm_source=imagefeed"
     var state = "ready"
     var stateReason = ""
+    var server = ""
     /// The remedy; nil for that of ``state``.
     var remedy: String?
     var notices: [String] = []
@@ -45,7 +46,7 @@ final class FakeAccount {
             .property("Id") { $0.id },
             .property("Provider") { ServiceName.providers.appending($0.provider) },
             .property("Username") { $0.id },
-            .property("Server") { _ in "" },
+            .property("Server") { $0.server },
             .property("Label", { _ in "Ada\u{1B}[2J" }, set: { $0.calls.append("Label \($1)") }),
             .property("State") { $0.state },
             .property("StateReason") { $0.stateReason },

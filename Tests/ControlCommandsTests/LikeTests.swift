@@ -41,6 +41,12 @@ struct LikeTests {
             daily == "Picture of the day has no likes. The like is stored on this computer.")
     }
 
+    @Test func `the message about a queued like names the server`() async throws {
+        service.account.server = "photos.example"
+        let result = try await Control.run(["like", "queued"])
+        #expect(result.error.hasPrefix("photos.example has not confirmed the like."))
+    }
+
     @Test(arguments: [
         (["help", "nope"], 64 as Int32), (["help", "slideshow", "nope"], 64 as Int32),
         (["help", "like"], 0 as Int32), (["help", "slideshow", "next"], 0 as Int32),

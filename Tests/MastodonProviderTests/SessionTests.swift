@@ -348,6 +348,13 @@ struct SessionTests {
         await expectThrown(ProviderError.denied) { try await fixture.session.page("home") }
     }
 
+    @Test func `a tag that was never used is an empty source`() async throws {
+        let fixture = Fixture(responding: .json(#"{"error":"Not Found"}"#, status: 404))
+        let page = try await fixture.session.page("tag:fog")
+        #expect(page.photos.isEmpty && page.next == nil)
+        await expectThrown(ProviderError.notFound) { try await fixture.session.page("local") }
+    }
+
     @Test(arguments: [
         (429, ProviderError.rateLimited(until: nil)), (401, .unauthorized),
         (503, .failed("photos.example failed with status 503; try again later.")),
