@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import System
 internal import Translation
 
 /// A page that explains why there is no content.
@@ -41,10 +42,15 @@ package final class ToastArea: Widget {
         let action: () -> Void
     }
 
-    /// The message on the screen; its content is nil while it leaves.
-    private var shown: (toast: Object, message: Message?)?
+    private var shown: (toast: Object, message: Message)?
     /// The messages that follow: at most a new one, and one with a button after it.
     private var waiting: [Message] = []
+    /// True if the first one replaces the message on the screen.
+    private var isReplaced = false
+    private lazy var timer = MainLoopTimer { [weak self] in self?.advance() }
+
+    /// The time of an animation. libadwaita 1.2 ends the process if a message comes or goes during that of another one.
+    private static let animationTime = Duration.milliseconds(500)
 
     package init(_ child: Widget) {
         super.init(adw_toast_overlay_new())
@@ -63,12 +69,18 @@ package final class ToastArea: Widget {
         let message = Message(text: message, button: button, action: action)
         let others = button == nil ? waiting + [shown?.message].compactMap(\.self) : []
         waiting = [message] + others.filter { $0.button != nil }.prefix(1)
-        guard let shown else { return showNext() }
-        if shown.message != nil { adw_toast_dismiss(shown.toast.opaque) }
+        isReplaced = true
+        if !timer.isRunning { advance() }
     }
 
-    private func showNext() {
+    private func advance() {
         guard !waiting.isEmpty else { return }
+        if let shown {
+            if isReplaced { adw_toast_dismiss(shown.toast.opaque) }
+            return
+        }
+        isReplaced = false
+        timer.start(after: Self.animationTime)
         let message = waiting.removeFirst()
         let toast = Object(owning: UnsafeMutableRawPointer(adw_toast_new(markup(message.text))))
         shown = (toast, message)
@@ -76,17 +88,14 @@ package final class ToastArea: Widget {
             adw_toast_set_button_label(toast.opaque, button)
             adw_toast_set_timeout(toast.opaque, 10)
             toast.connect("button-clicked") { [weak self] _ in
-                self?.shown?.message = nil
-                message.action()
+                self?.waiting.removeAll { $0.button != nil }
+                // The message is dismissed after this signal.
+                Task { message.action() }
             }
         }
-        // libadwaita 1.2 ends the process if a message is dismissed and another one is added in one turn of the event loop.
         toast.connect("dismissed") { [weak self] _ in
-            self?.shown?.message = nil
-            Task {
-                self?.shown = nil
-                self?.showNext()
-            }
+            self?.shown = nil
+            self?.timer.start(after: Self.animationTime)
         }
         // The area takes ownership of the toast.
         adw_toast_overlay_add_toast(opaque, OpaquePointer(g_object_ref(toast.raw)))

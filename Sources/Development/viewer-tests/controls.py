@@ -25,6 +25,7 @@ def message_queue(start, step):
     screen.press_of_adwaita("Undo")
     until(photo.exists, "the restored file")
     step("the message with the button returns, and its button works")
+    screen.wait_gone(role="label", contains="is in the trash.")
     screen.key("Delete")
     shown = time.monotonic()
     screen.wait(starts="Photo 00", role="label", contains="is in the trash.")
