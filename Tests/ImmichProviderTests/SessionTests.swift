@@ -169,9 +169,10 @@ struct SessionTests {
             }
         }
         fixture.server.fail("PUT /api/assets", .textStatus(400, ""))
-        await expectThrown(ProviderError.refused) {
+        let reason = await expectThrown(ProviderError.refused) {
             try await fixture.session.setLiked(PhotoID(photo), true)
         }
+        #expect(reason?.english.contains("asset.update") == true)
     }
 
     @Test(arguments: [

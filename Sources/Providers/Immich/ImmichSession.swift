@@ -466,8 +466,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             _ = try await fetchAsset(photo, client)
             throw ProviderError.refused(
                 Message(
-                    "{server} does not let this account like photos of other users.",
-                    ["server": client.server.host]))
+                    "{server} does not let this account like photos of other users: the permission {permission} is missing.",
+                    ["server": client.server.host, "permission": "asset.update"]))
         }
         return nil
     }
