@@ -3,6 +3,7 @@ import ImmichSimulator
 import ProviderKit
 import TestSupport
 import Testing
+import Translation
 
 @testable import ImmichProvider
 
