@@ -40,7 +40,9 @@ extension Configuration {
     private static let serverKeys: [String: Kind] = ["CertificateFile": .text]
     private static let providerPrefix = "Provider "
     /// The keys that every provider has.
-    private static let commonKeys: [String: Kind] = ["Enabled": .flag, "ShowLocation": .flag]
+    private static let commonKeys: [String: Kind] = [
+        "AllowLoopback": .flag, "Enabled": .flag, "ShowLocation": .flag,
+    ]
     /// The other keys of the built-in providers. A plugin may have any key.
     private static let providerKeys: [String: [String: Kind]] = [
         "daily": ["ApiUrl": .text],
@@ -50,9 +52,7 @@ extension Configuration {
         "nextcloud": ["Exclude": .text],
         "unsplash": ["ApiUrl": .text, "ClientId": .text, "RedirectPort": .port, "WebUrl": .text],
     ]
-    private static let pluginKeys: [String: Kind] = [
-        "AllowLoopback": .flag, "RedirectPort": .port,
-    ]
+    private static let pluginKeys: [String: Kind] = ["RedirectPort": .port]
 
     /// The files, lines and entries that were ignored, in the order of the groups and keys.
     ///

@@ -307,7 +307,7 @@ struct PictureIndex {
     ) throws(StorageError) -> Int64 {
         let isPhotoStill = file.format != nil && format != nil
         let taken = try database.integer(
-            "SELECT taken FROM file WHERE id = ?", [.integer(file.id)])
+            "SELECT taken FROM file WHERE id = ? AND taken IS NOT NULL", [.integer(file.id)])
         let position = try position(isPhotoStill ? taken : nil, stamp)
         if isPhotoStill, position != file.position { try recordFormerPosition(of: file.id) }
         try database.query(
