@@ -11,6 +11,11 @@ import Testing
         #expect(plan.contains("SEARCH file USING COVERING INDEX"), "\(plan)")
     }
 
+    @Test func `photos to be read are found with an index of their own`() throws {
+        let plan = try Self.plan(PictureIndex.notExamined)
+        #expect(plan.contains("USING INDEX file_not_examined"), "\(plan)")
+    }
+
     /// Returns the only step of the plan of a query of the index.
     static func plan(_ query: String) throws -> String {
         let database = try Database.inMemory([PictureIndex.format])

@@ -21,7 +21,7 @@ struct PluginFloodTests {
 /// The floods of `dist/development/flood-plugin.py`.
 private let floods = [
     "log", "values", "rates", "requests", "silent", "large", "errors", "threads", "memory", "spin",
-    "denied", "pages", "images",
+    "pages", "images",
 ]
 
 @MainActor

@@ -48,13 +48,13 @@ extension PictureIndex {
 
     /// Returns the photos whose metadata was not read or is incomplete, the newest first.
     func notExamined(limit: Int) throws(StorageError) -> [Int64] {
-        try database.all(
-            """
-            SELECT id FROM file WHERE format > 0 AND examined < \(Self.metadataVersion)
-            ORDER BY position DESC LIMIT ?
-            """, [.integer(limit)]
-        ) { $0.integer(0) }
+        try database.all(Self.notExamined, [.integer(limit)]) { $0.integer(0) }
     }
+
+    static let notExamined = """
+        SELECT id FROM file INDEXED BY file_not_examined
+        WHERE format > 0 AND examined < \(metadataVersion) ORDER BY position DESC LIMIT ?
+        """
 
     /// The difference that the metadata of a photo makes for sources.
     struct Redating: Sendable {

@@ -72,7 +72,8 @@ extension PictureIndex {
                 CREATE INDEX file_by_size ON file (size) WHERE format > 0;
                 CREATE INDEX file_by_day ON file (day, taken, id, year, moved)
                     WHERE format > 0 AND day IS NOT NULL;
-                CREATE INDEX file_not_examined ON file (position) WHERE format > 0 AND examined < 3;
+                CREATE INDEX file_not_examined ON file (position)
+                    WHERE format > 0 AND examined < \(PictureIndex.metadataVersion);
                 -- The positions and dates of photos before changes, for walks that began before: a position was valid from the
                 -- change with the number born until that of the row
                 CREATE TABLE former (
