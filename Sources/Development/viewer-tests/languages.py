@@ -10,6 +10,8 @@ from session import TOP, until
 
 LANGUAGE = "ar"
 START, END = "⟦", "⟧"
+# Names of keys, with a mark at the start or the end of their list
+KEYS = re.compile(f"{START}?((Page|Up|Down|Home|End|Space|Shift|Menu|Left|Right|Control|Escape|Backspace|F?[0-9]+|[-+ ])+){END}?")
 # Names, units and the marks of keys, which are the same in all languages.
 SAME = ["Ctrl+", "Shift+", "Return", "Delete", "Comma", "Image Feed", "imagefeed", "image/jpeg", ".jpg", "kB", "F11", "F10", "F5", "F1"]
 # Texts of GTK and libadwaita, whose catalogs are not installed or have no Arabic.
@@ -89,6 +91,9 @@ class Checker:
         place = label.extents()
         if not text.startswith(START) or place.width <= 1:
             return False
+        # The catalog doubles dates, which no language does; on the narrow cards they have just enough place.
+        if re.search("20[0-9]{2}.*20[0-9]{2}", text):
+            return False
         self.layout.set_text(text, -1)
         width, height = self.layout.get_pixel_size()
         # Captions have 82 % of the size.
@@ -104,6 +109,9 @@ class Checker:
                 is_cut = widget.role == "label" and self.is_cut(widget)
             except self.screen.error:
                 continue
+            # The keys of a translated list are on keycaps of their own; the name of the row has the whole list.
+            if name == "shortcuts" and widget.role == "label":
+                texts = [text for text in texts if not KEYS.fullmatch(text)]
             wrong |= {text: widget.role for text in texts if self.untranslated(text)}
             if is_cut:
                 cut.add(texts[0])
