@@ -15,7 +15,6 @@ struct DamagedTable {
     /// The rows that violate a constraint of the target, each once, in the order in which they were read.
     private var rejected: [[SQLValue]] = []
     private var knownRejected: Set<[SQLValue]> = []
-    private var rejectedOrder: [Int] = []
 
     /// The largest number of ranges of rows that are read between damaged pages.
     private static let maximumRanges = 1000
