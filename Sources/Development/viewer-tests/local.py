@@ -166,8 +166,6 @@ def photo(start, step):
     screen.until(lambda: view.get_description() != before, "the movement")
     step("a photo is zoomed by key and wheel, and moved")
     screen.key("0")
-    # The end of the animation of the zoom.
-    time.sleep(1)
     screen.key("r")
     screen.until(lambda: "rotation 90°" in view.get_description(), "the rotation by key")
     screen.key("R")

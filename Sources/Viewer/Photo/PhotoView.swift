@@ -103,6 +103,7 @@ final class PhotoView {
 
     /// Zooms or rotates the photo in an animation. A further change continues at the end of the one before.
     func animate(_ body: (inout PhotoTransform) -> Void) {
+        isMoving = false
         var end = target
         body(&end)
         guard isAnimated else { return change { $0 = end } }
@@ -142,8 +143,9 @@ final class PhotoView {
         }
     }
 
-    /// Moves or rotates the photo at once.
+    /// Moves or rotates the photo at once, from the end of a movement: half a rotation never remains.
     func change(_ body: (inout PhotoTransform) -> Void) {
+        transform = target
         movement = nil
         body(&transform)
         redraw()
