@@ -84,7 +84,6 @@ final class EasyHandle {
         if let password = proxy?.password { set(CURLOPT_PROXYPASSWORD, password) }
         set(CURLOPT_NOPROXY, "")
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-        set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
         set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
         for name in limits.names { names = library.functions.slist_append(names, name) ?? names }
         if names != nil { set(CURLOPT_RESOLVE, UnsafeMutableRawPointer(names)) }
