@@ -101,7 +101,7 @@ extension Account {
         case .refreshed(let source): feedWatch.sourceRefreshed(source)
         case .rateLimited(let until):
             for account in engine.accounts(sharingLimitsOf: self) where account !== self {
-                account.photos?.limit(until: until)
+                account.service?.limit(until: until)
             }
         }
     }

@@ -46,7 +46,7 @@ extension Account {
 
     /// Records that the first page of a source was served from a prepared reply, and refreshes the source in the
     /// background if its top is old.
-    package func preparedPageServed(_ source: SourceID) { photos?.recordRead(source) }
+    package func preparedPageServed(_ source: SourceID) { service?.recordRead(source) }
 
     /// True if pages of the account expire, because its photos are at a remote service.
     package var hasAgingPages: Bool { !isLocal }

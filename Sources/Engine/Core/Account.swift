@@ -20,8 +20,10 @@ package final class Account {
     let engine: Engine
     /// The photos; nil while the account is logged out.
     private(set) var photos: (any AccountPhotos)?
+    /// The photos if they are at a service; nil for a folder.
+    var service: RemoteService? { photos as? RemoteService }
     /// The token of a session at a service; nil without a session, and for a folder.
-    private(set) var credentials: Credentials?
+    var credentials: Credentials? { service?.credentials }
     private var listening: Task<Void, Never>?
     /// The token of the previous session, for the next one, which then does not read it from the keyring.
     private var heldToken: Credentials.HeldToken?
@@ -72,9 +74,9 @@ package final class Account {
     }
 
     /// The time of the next automatic retry; nil if none is due.
-    package var retryAt: Timestamp? { photos?.retryAt }
+    package var retryAt: Timestamp? { service?.retryAt }
     /// The request limit of the service; nil if the service does not report it.
-    package var rateLimit: RateLimit? { photos?.rateLimit }
+    package var rateLimit: RateLimit? { service?.rateLimit }
 
     /// Sentences for the user about photos, sources and likes that the account cannot have at the service.
     package var notices: [String] {
@@ -85,7 +87,7 @@ package final class Account {
                     ["server": identity.server])
             ]
         }
-        return sessionNotices + (photos?.notices ?? [])
+        return sessionNotices + (service?.notices ?? [])
     }
 
     /// True if the photos are on this computer.
@@ -96,9 +98,8 @@ package final class Account {
     /// Starts the session of an account that is logged in.
     func startSession() {
         guard isLoggedIn, self.photos == nil else { return }
-        let (photos, credentials) = engine.openPhotos(of: self)
+        let photos = engine.openPhotos(of: self)
         self.photos = photos
-        self.credentials = credentials
         if let heldToken { credentials?.resume(with: heldToken) }
         heldToken = nil
         profileState = .loading
@@ -122,7 +123,6 @@ package final class Account {
         heldToken = credentials?.held
         photos.close()
         self.photos = nil
-        credentials = nil
         sessionNotices = []
         listening?.cancel()
         listening = nil
@@ -183,7 +183,7 @@ package final class Account {
             emit(.photosRemoved(photos))
             checkDefaultSourceSoon()
         case .rateLimit(let limit):
-            engine.accounts(sharingLimitsOf: self).forEach { $0.photos?.update(limit) }
+            engine.accounts(sharingLimitsOf: self).forEach { $0.service?.update(limit) }
         case .likes(let count):
             photos?.likeCount = count
             emit(.changed(.likes))
@@ -321,7 +321,7 @@ package final class Account {
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` while the account is logged out.
     package func refreshProfileIfStale() async throws {
-        guard photos?.isProfileFresh != true else { return }
+        guard service?.isProfileFresh != true else { return }
         if !isLocal { _ = try session() }
         try await refreshProfile()
     }
@@ -333,7 +333,7 @@ package final class Account {
         do {
             let profile =
                 if let folder = provider.folder { try await folder.profile(of: identity) } else {
-                    try await photos?.profile()
+                    try await service?.profile()
                 }
             guard let profile else { return }
             show(profile, .ready)
@@ -349,7 +349,7 @@ package final class Account {
         var profile = lost
         profile.avatar = ""
         show(profile, profileState)
-        profile.avatar = await photos?.avatar(of: lost) ?? ""
+        profile.avatar = await service?.avatar(of: lost) ?? ""
         if self.profile.avatar.isEmpty, self.profile.avatarURL == lost.avatarURL {
             show(profile, profileState)
         }
@@ -369,13 +369,13 @@ package final class Account {
         try await credentials?.unlock()
         if wasLocked { engine.retryNow() }
         // The user may have granted the permission to like photos.
-        photos?.checkLikesAgain()
+        service?.checkLikesAgain()
         // One limit for both: clients stop waiting after 25 s.
         try await withTimeLimit(RemoteService.callTimeout, engine.ports.clock) { [self] in
             try await refreshProfile()
             _ = try await refreshFeed("")
             // The state of the account reports a failure of the service.
-            try? await photos?.refreshSources()
+            try? await service?.refreshSources()
         } onTimeout: {
             throw ProviderError.failed(Message("The refresh took too long; try again later."))
         }

@@ -114,7 +114,7 @@ package final class AccountList {
         }
         engine.transfers.stop(of: account, reason)
         do {
-            try await account.photos?.forget()
+            try await account.service?.forget()
             try await change()
         } catch {
             guard credentials != nil else { throw error }

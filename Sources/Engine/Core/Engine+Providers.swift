@@ -75,7 +75,7 @@ extension Engine {
         guard isReplaced else { return }
         // Another version may offer likes.
         for account in accounts.all where account.provider.info.id == id {
-            account.photos?.checkLikesAgain()
+            account.service?.checkLikesAgain()
         }
     }
 

@@ -5,11 +5,11 @@ internal import Services
 
 /// The photos of accounts: credentials, client and session.
 extension Engine {
-    /// Creates the photos of an account that is logged in, and the credentials of those at a service.
-    func openPhotos(of account: Account) -> (any AccountPhotos, Credentials?) {
+    /// Creates the photos of an account that is logged in.
+    func openPhotos(of account: Account) -> any AccountPhotos {
         let provider = account.provider
         if let folder = provider.folder {
-            return (FolderPhotos(folder.openFolder(account.identity), owner: account), nil)
+            return FolderPhotos(folder.openFolder(account.identity), owner: account)
         }
         let settings = ports.settings.settings(of: provider.info.id)
         let server = account.identity.server
@@ -53,7 +53,7 @@ extension Engine {
         rememberDefaultSource(of: provider.info)
         if let reason = recipientsProblem(of: account) { credentials.requireLogin(reason) }
         onRemoteSession?()
-        return (service, credentials)
+        return service
     }
 
     /// Stores the default source of a provider if it changed, so that its accounts still show it without the provider.

@@ -198,7 +198,7 @@ package final class Engine {
 
     /// Retries failed requests of all accounts, because the network or the keyring became available.
     package func retryNow() {
-        for account in accounts.all { account.photos?.retryNow() }
+        for account in accounts.all { account.service?.retryNow() }
         revocations.retryNow()
         resumeRevocations()
     }

@@ -1,5 +1,4 @@
 internal import Accounts
-internal import OAuth
 internal import ProviderKit
 internal import Services
 internal import Translation
@@ -32,7 +31,6 @@ final class FolderPhotos: AccountPhotos {
     func photo(_ id: PhotoID) async throws -> Photo { try await session.photo(id) }
     func cachedPhoto(_ id: PhotoID) async throws -> Photo? { try await session.photo(id) }
     func sources() async throws -> [Source] { try await session.sources() }
-    func refreshSources() async throws {}
     func hasSource(_ id: SourceID) async throws -> Bool { try await session.hasSource(id) }
     func refresh(_ source: SourceID) async throws -> Int { try await session.refresh(source) }
 
@@ -91,6 +89,8 @@ final class FolderPhotos: AccountPhotos {
 
     // MARK: Watches
 
+    var refreshPermission: RefreshPermission { session.hasUnreportedFolders ? .permitted : .denied }
+    func refreshWatched(_ source: SourceID) async { await session.refreshUnreported() }
     var datedSource: SourceID? { session.datedSource }
     func setWatched(_ isWatched: Bool) { session.setWatched(isWatched) }
 
@@ -118,24 +118,4 @@ final class FolderPhotos: AccountPhotos {
         isClosed = true
         session.close()
     }
-}
-
-// A folder has no requests, no token and no limits. Its provider has the profiles, also while a user is logged out, and
-// the photos, which remain after a logout.
-extension FolderPhotos {
-    var retryAt: Timestamp? { nil }
-    var rateLimit: RateLimit? { nil }
-    var notices: [String] { [] }
-    var isProfileFresh: Bool { false }
-    var refreshPermission: RefreshPermission { session.hasUnreportedFolders ? .permitted : .denied }
-    func profile() async throws -> Profile? { nil }
-    func avatar(of profile: Profile) async -> String { "" }
-    func checkLikesAgain() {}
-    func recordRead(_ source: SourceID) {}
-    func refreshWatched(_ source: SourceID) async { await session.refreshUnreported() }
-    func update(_ limit: RateLimit) {}
-    func limit(until: Timestamp?) {}
-    func adopt(_ token: OAuthToken) {}
-    func retryNow() {}
-    func forget() async throws {}
 }

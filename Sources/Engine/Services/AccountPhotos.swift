@@ -1,5 +1,4 @@
 package import Accounts
-package import OAuth
 package import ProviderKit
 
 /// The photos of an account that is logged in: those of a service, or those of a folder on this computer.
@@ -8,12 +7,6 @@ package protocol AccountPhotos: AnyObject {
     var events: AsyncStream<SessionEvent> { get }
     /// The state of the account.
     var state: AccountState { get }
-    /// The time of the next automatic retry; nil if none is due.
-    var retryAt: Timestamp? { get }
-    /// The request limit of the service; nil if there is none.
-    var rateLimit: RateLimit? { get }
-    /// Sentences for the user about sources and likes that the account cannot have at the service.
-    var notices: [String] { get }
 
     // MARK: Photos
 
@@ -34,8 +27,6 @@ package protocol AccountPhotos: AnyObject {
     /// Returns a photo without a request to a service; nil if it is not cached.
     func cachedPhoto(_ id: PhotoID) async throws -> Photo?
     func sources() async throws -> [Source]
-    /// Fetches the sources of a service again.
-    func refreshSources() async throws
     func hasSource(_ id: SourceID) async throws -> Bool
     /// Fetches the newest photos of a source.
     ///
@@ -72,17 +63,6 @@ package protocol AccountPhotos: AnyObject {
     /// - Returns: The new state, and the outcome.
     /// - Throws: The errors of ``Likes/change(_:_:)``.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool?) async throws -> LikeReply
-    /// Checks if the service permits likes that it denied before.
-    func checkLikesAgain()
-
-    // MARK: Profile
-
-    /// True if the profile was fetched a short time ago.
-    var isProfileFresh: Bool { get }
-    /// Fetches the profile of the user; nil if the service has no profiles.
-    func profile() async throws -> Profile?
-    /// Returns the path of the avatar, and fetches it if necessary; empty if there is none.
-    func avatar(of profile: Profile) async -> String
     func setAvatar(_ file: String) async throws
 
     // MARK: Watches
@@ -91,8 +71,6 @@ package protocol AccountPhotos: AnyObject {
     var datedSource: SourceID? { get }
     /// Starts or ends the watch of ``datedSource``.
     func setWatched(_ isWatched: Bool)
-    /// Records that the first page of a source was read, and refreshes the source in the background if its top is old.
-    func recordRead(_ source: SourceID)
     /// The permission to send a request that no client waits for.
     var refreshPermission: RefreshPermission { get }
     /// Refreshes a watched source. Returns when the refresh succeeded or failed.
@@ -102,22 +80,12 @@ package protocol AccountPhotos: AnyObject {
 
     /// Records the status that the session reports.
     func update(_ status: SessionStatus)
-    /// Records the rate limit that the service reports.
-    func update(_ limit: RateLimit)
-    /// Sends no request before a time.
-    func limit(until: Timestamp?)
-    /// Uses the token that a login has stored.
-    func adopt(_ token: OAuthToken)
-    /// Repeats failed requests after their cause may have ended.
-    func retryNow()
     /// Continues after a suspend of the machine.
     func resumed()
     /// Starts the background work.
     func start()
     /// Ends the background work. Calls in progress are completed.
     func close()
-    /// Deletes the data of the account except its token. The photos cannot be used afterwards.
-    func forget() async throws
 }
 
 /// The image of a photo in the best available quality.

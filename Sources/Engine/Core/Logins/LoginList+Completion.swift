@@ -78,8 +78,8 @@ extension LoginList {
                         $0.isLoggedIn = true
                     }
                     guard isWanted() || wasLoggedIn else { throw CancellationError() }
-                    if let token { known.photos?.adopt(token) }
-                    known.photos?.checkLikesAgain()
+                    if let token { known.service?.adopt(token) }
+                    known.service?.checkLikesAgain()
                     account = known
                 } else {
                     account = try await accounts.add(id, identity, provider, token, while: isWanted)
