@@ -6,6 +6,8 @@
 #define GDK_DISABLE_DEPRECATION_WARNINGS
 #define ADW_DISABLE_DEPRECATION_WARNINGS
 
+#include "../glib-flags.h"
+
 #include <adwaita.h>
 #include <glib-unix.h>
 

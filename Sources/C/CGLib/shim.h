@@ -1,2 +1,4 @@
 #pragma once
+#include "../glib-flags.h"
+
 #include <glib.h>

@@ -3,7 +3,9 @@
 // Its headers are found only with pkg-config, which also links the library. The used declarations are therefore
 // repeated here; dist/test compares them with the headers. GLib includes the headers of GIO.
 
+#include "../glib-flags.h"
 #include "../library.h"
+
 #include <gio/gio.h>
 
 typedef struct _SecretCollection SecretCollection;
