@@ -68,7 +68,7 @@ import Testing
         async throws
     {
         let folder = try await PhotosFixture.ready(["a.jpg"])
-        try FileManager.default.removeItem(atPath: folder.cache)
+        try folder.deleteCache()
         try folder.add("b.jpg", seconds: 2_000_000)
         try await folder.shows(["b", "a"])
     }

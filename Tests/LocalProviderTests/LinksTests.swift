@@ -76,7 +76,7 @@ import Testing
         let path = try await folder.session.imagePath(photo.id, .full)
         #expect(path.hasPrefix(folder.cache))
         #expect(try Data(contentsOf: URL(filePath: path)) == Data(PhotosFixture.jpeg))
-        try FileManager.default.removeItem(atPath: folder.cache)
+        try folder.deleteCache()
         let again = try await folder.session.imagePath(photo.id, .full)
         #expect(try Data(contentsOf: URL(filePath: again)) == Data(PhotosFixture.jpeg))
     }

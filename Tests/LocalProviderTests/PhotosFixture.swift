@@ -173,6 +173,13 @@ final class PhotosFixture: Sendable {
         utimensat(AT_FDCWD, path, times, 0)
     }
 
+    /// Deletes the cache of a running session. The folder is renamed first, because files may be written while it is
+    /// deleted.
+    func deleteCache() throws {
+        try Self.check(rename(cache, "\(cache).deleted"))
+        try FileManager.default.removeItem(atPath: "\(cache).deleted")
+    }
+
     static func check(_ result: Int32) throws {
         try #require(result >= 0, "\(String(cString: strerror(errno)))")
     }

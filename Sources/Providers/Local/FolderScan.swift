@@ -209,8 +209,8 @@ final class FolderScan {
         isRebuilding = try index { try !$0.isComplete }
         if isRebuilding { examinations = 0 }
         let root = lookUpRoot()
-        // Without the pictures folder, no entry is looked up.
-        let entries = root.status?.kind == .directory ? entries : nil
+        // Without the pictures folder, no entry is looked up. An index that is not complete needs everything.
+        let entries = root.status?.kind == .directory && !isRebuilding ? entries : nil
         events = watcher.beginScan(entries?.map(\.path))
         do {
             if let entries { try scanEntries(entries) } else { try scanAll(root) }

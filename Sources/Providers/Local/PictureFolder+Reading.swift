@@ -56,7 +56,15 @@ extension PictureFolder {
         }
         do {
             if isIndexReplaced { throw StorageError.damaged(store.path) }
-            return try await store.read { try body(PictureIndex($0)) }
+            let value: Value
+            do {
+                value = try await store.read { try body(PictureIndex($0)) }
+            } catch ProviderError.notFound where isIndexReplaced {
+                throw StorageError.damaged(store.path)
+            }
+            // The read itself may have found that the file was deleted, and have used the new one, which is empty.
+            if isIndexReplaced { throw StorageError.damaged(store.path) }
+            return value
         } catch let error as StorageError {
             if case .damaged = error, !state.withLock(\.wasRecreated) { throw error }
             throw ProviderError(error)

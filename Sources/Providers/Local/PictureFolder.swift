@@ -155,9 +155,12 @@ final class PictureFolder: Sendable {
     }
 
     /// Opens the index for this folder, once. Concurrent calls wait.
+    ///
+    /// - Throws: ``StorageError/damaged(_:)`` if the store has replaced the index since, which is empty therefore.
     func openIndex() async throws {
         try await openings.run {
-            if !state.withLock(\.isOpen) || isIndexReplaced { try await openIndexNow() }
+            if isIndexReplaced { throw StorageError.damaged(store.path) }
+            if !state.withLock(\.isOpen) { try await openIndexNow() }
         }
     }
 
@@ -300,7 +303,8 @@ final class PictureFolder: Sendable {
 
     func setStatus(_ status: SessionStatus) {
         let isNew = state.withLock { state in
-            state.isScanned = true
+            // A scan may have ended after its index was replaced, which another scan fills.
+            state.isScanned = state.isOpen || status != .ready
             defer { state.status = status }
             return state.status != status
         }
