@@ -20,6 +20,16 @@ struct PluginTests {
         #expect(path.hasPrefix(try PrivateBus.current.directory.appending("home/.cache")))
     }
 
+    @Test func `the command line finds a plugin that was just installed`() async throws {
+        let fixture = try PluginContext()
+        try fixture.configure()
+        _ = try await RunningDaemon()
+        try fixture.installRSS()
+        let account = try await Terminal.output(
+            "login", "rss", "--username", "\(fixture.server.origin)/feed.xml")
+        #expect(account.hasPrefix("rss_"))
+    }
+
     @Test func `an account with a long ID has images and downloads`() async throws {
         let fixture = try await PluginContext.start().fixture
         // Each `%` takes three bytes in the ID.

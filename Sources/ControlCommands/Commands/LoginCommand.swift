@@ -100,7 +100,12 @@ struct LoginCommand: AsyncParsableCommand {
     @MainActor private func options(
         _ service: ServiceClient
     ) async throws -> [LoginOption: Variant] {
-        let snapshot = try await service.snapshot()
+        var snapshot = try await service.snapshot()
+        if (try? snapshot.provider(provider)) == nil {
+            // The daemon finds a plugin that was just installed a moment later.
+            try await Task.sleep(for: .milliseconds(500))
+            snapshot = try await service.snapshot()
+        }
         let account = try account.map { (name) throws(CommandFailure) in try snapshot.account(name)
         }
         let provider = try snapshot.provider(provider)
