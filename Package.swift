@@ -59,14 +59,14 @@ let modules = [
     module(
         "BusService",
         """
-        Accounts Contract DBus Engine Feeds JSONFormat ProviderKit Quoting Slideshow Storage System
-        Translation
+        Contract DBus EngineCore EngineModel Feeds JSONFormat ProviderKit Quoting SlideshowCore
+        Storage System Translation
         """),
     tests(
         "BusServiceTests",
         """
-        Accounts Contract BusService DBus Engine Feeds OAuth ProviderKit Services Slideshow Storage
-        TestSupport Logging
+        BusService Contract DBus EngineCore EngineModel Feeds OAuth ProviderKit Services
+        SlideshowCore Storage TestSupport Logging
         """),
     module("Configuration", "CGLib Quoting System Translation"),
     tests("ConfigurationTests", "Configuration TestSupport"),
@@ -86,55 +86,55 @@ let modules = [
         """),
     module("DBus", "CDBus Quoting System"),
     tests("DBusTests", "DBus TestSupport"),
-    module("Desktop", "Accounts CLinux DBus Engine ProviderKit System Translation Logging"),
-    tests("DesktopTests", "Accounts DBus Desktop Engine ProviderKit TestSupport Logging"),
+    module("Desktop", "CLinux DBus EngineCore EngineModel ProviderKit System Translation Logging"),
+    tests("DesktopTests", "DBus Desktop EngineCore EngineModel ProviderKit TestSupport Logging"),
     module(
-        "Engine",
+        "EngineCore",
         """
-        Accounts CLinux Feeds Images Likes OAuth ProviderKit Quoting Services Slideshow Storage
-        System Translation Logging
-        """, in: "Engine/Core"),
+        CLinux EngineModel Feeds Images Likes OAuth ProviderKit Quoting Services SlideshowCore
+        Storage System Translation Logging
+        """, in: "Engine/EngineCore"),
     tests(
-        "EngineTests",
+        "EngineCoreTests",
         """
-        Accounts Engine Feeds ImageMetadata Images Likes ProviderKit Services Slideshow Storage
-        System TestSupport Logging
+        EngineCore EngineModel Feeds ImageMetadata Images Likes ProviderKit Services SlideshowCore
+        Storage System TestSupport Logging
         """),
-    module("Accounts", "ProviderKit Quoting Storage Translation", in: "Engine/Accounts"),
+    module("EngineModel", "ProviderKit Quoting Storage Translation", in: "Engine/EngineModel"),
     module(
-        "Feeds", "Accounts ProviderKit Quoting Storage System Translation Logging",
+        "Feeds", "EngineModel ProviderKit Quoting Storage System Translation Logging",
         in: "Engine/Feeds"),
-    tests("FeedsTests", "Accounts Feeds ProviderKit Storage TestSupport Logging"),
+    tests("FeedsTests", "EngineModel Feeds ProviderKit Storage TestSupport Logging"),
     module(
         "Images",
-        "Accounts CLinux ImageMetadata ProviderKit Quoting Storage System Translation",
+        "CLinux EngineModel ImageMetadata ProviderKit Quoting Storage System Translation",
         in: "Engine/Images"),
-    tests("ImagesTests", "Accounts Images ProviderKit TestSupport"),
-    module("Likes", "Accounts ProviderKit Storage System Translation", in: "Engine/Likes"),
-    tests("LikesTests", "Accounts Likes ProviderKit Storage System TestSupport"),
+    tests("ImagesTests", "EngineModel Images ProviderKit TestSupport"),
+    module("Likes", "EngineModel ProviderKit Storage System Translation", in: "Engine/Likes"),
+    tests("LikesTests", "EngineModel Likes ProviderKit Storage System TestSupport"),
     module(
         "Services",
         """
-        Accounts Feeds ImageMetadata Images Likes OAuth ProviderKit Quoting Storage System
+        EngineModel Feeds ImageMetadata Images Likes OAuth ProviderKit Quoting Storage System
         Translation Logging
         """, in: "Engine/Services"),
     module(
-        "Slideshow", "Accounts ProviderKit Quoting Storage System Translation Logging",
-        in: "Engine/Slideshow"),
+        "SlideshowCore", "EngineModel ProviderKit Quoting Storage System Translation Logging",
+        in: "Engine/SlideshowCore"),
     tests(
-        "SlideshowTests",
-        "Accounts LoopbackHTTP ProviderKit Slideshow Storage System TestSupport Logging"),
+        "SlideshowCoreTests",
+        "EngineModel LoopbackHTTP ProviderKit SlideshowCore Storage System TestSupport Logging"),
     module("HTTP", "CCurl System Translation Web"),
     tests("HTTPTests", "HTTP TestSupport Translation Web"),
     module(
         "ImageClient",
         "CLinux ImageMetadata ImageProtocol ProviderKit System Translation Logging",
-        in: "ImageHelper/Client"),
-    module("ImageProtocol", "CLinux ImageMetadata Web", in: "ImageHelper/Protocol"),
+        in: "ImageHelper/ImageClient"),
+    module("ImageProtocol", "CLinux ImageMetadata Web", in: "ImageHelper/ImageProtocol"),
     module(
         "ImageHelper",
         "CImages CLinux ImageMetadata ImageProtocol Sandbox",
-        in: "ImageHelper/Helper"),
+        in: "ImageHelper/ImageHelper"),
     program("imagefeed-image-helper", "ImageHelper", in: "ImageHelper/imagefeed-image-helper"),
     tests(
         "ImageHelperTests",
@@ -152,24 +152,27 @@ let modules = [
     program(
         "imagefeed-provider-test",
         """
-        Configuration HTTP ImageMetadata JSONFormat OAuth PluginProtocol Plugins ProviderKit System
-        Logging
+        Configuration HTTP ImageMetadata JSONFormat OAuth PluginHosting PluginProtocol ProviderKit
+        System Logging
         """,
         in: "Plugins/imagefeed-provider-test"),
-    module("PluginProtocol", "JSONFormat ProviderKit Quoting Translation", in: "Plugins/Protocol"),
+    module(
+        "PluginProtocol", "JSONFormat ProviderKit Quoting Translation", in: "Plugins/PluginProtocol"
+    ),
     module(
         "PluginRuntime",
         "JSONFormat PluginProtocol ProviderKit Quoting System Translation Logging",
-        in: "Plugins/Runtime"),
+        in: "Plugins/PluginRuntime"),
     module(
-        "Plugins",
+        "PluginHosting",
         "Configuration JSONFormat PluginProtocol ProviderKit Quoting Sandbox System Translation Logging",
-        in: "Plugins/Host"),
+        in: "Plugins/PluginHosting"),
     tests(
-        "PluginsTests",
+        "PluginHostingTests",
         """
-        HTTP JSONFormat LoopbackHTTP PluginProtocol Plugins ProviderKit ServiceSimulator TestSupport
-        UnsplashProvider UnsplashSimulator imagefeed-plugin-launcher unsplash-plugin Logging
+        HTTP JSONFormat LoopbackHTTP PluginHosting PluginProtocol ProviderKit ServiceSimulator
+        TestSupport UnsplashProvider UnsplashSimulator imagefeed-plugin-launcher unsplash-plugin
+        Logging
         """),
     module("ProviderKit", "ImageMetadata Quoting Translation Web Logging"),
     tests("ProviderKitTests", "ProviderKit TestSupport"),
@@ -200,22 +203,25 @@ let modules = [
     program(
         "imagefeedd",
         """
-        Contract BusService CLinux Configuration DBus DailyProvider Desktop Engine HTTP ImageClient
-        ImmichProvider LocalProvider MastodonProvider NextcloudProvider Plugins ProviderKit Sandbox
-        Secrets Slideshow Storage System Translation UnsplashProvider Logging
+        BusService CLinux Configuration Contract DBus DailyProvider Desktop EngineCore HTTP
+        ImageClient ImmichProvider LocalProvider MastodonProvider NextcloudProvider PluginHosting
+        ProviderKit Sandbox Secrets SlideshowCore Storage System Translation UnsplashProvider
+        Logging
         """),
     tests(
         "imagefeeddTests",
         """
-        Accounts Contract DBus Engine Feeds ImmichSimulator LoopbackHTTP MastodonSimulator
-        NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport
-        UnsplashSimulator Web WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl
-        imagefeedd immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
+        Contract DBus EngineCore EngineModel Feeds ImmichSimulator LoopbackHTTP MastodonSimulator
+        NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport UnsplashSimulator Web
+        WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl imagefeedd
+        immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
         """),
 ]
 
 let providers = [
-    module("DailyProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Daily"),
+    module(
+        "DailyProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Daily"
+    ),
     tests(
         "DailyProviderTests",
         "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
@@ -305,7 +311,7 @@ if Context.environment["IMAGEFEED_BENCHMARK"] != nil {
         program(
             "Benchmark",
             """
-            Contract DBus LoopbackHTTP Plugins ProviderKit System Translation UnsplashProvider
+            Contract DBus LoopbackHTTP PluginHosting ProviderKit System Translation UnsplashProvider
             UnsplashSimulator imagefeed-plugin-launcher Logging
             """, in: "Development/Benchmark"))
 }
@@ -318,7 +324,7 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
             "Fuzzer",
             """
             CFuzzer Configuration DBus DailyProvider Feeds HTTP ImageMetadata ImageProtocol
-            ImmichProvider MastodonProvider NextcloudProvider OAuth PluginProtocol Plugins
+            ImmichProvider MastodonProvider NextcloudProvider OAuth PluginHosting PluginProtocol
             ProviderKit System UnsplashProvider XML Logging
             """, in: "Development/Fuzzer"),
     ]
@@ -358,9 +364,9 @@ if let name = Context.environment["IMAGEFEED_TESTS"] {
 /// One thread owns the state of the programs: it is the main actor, whose event loop is the main
 /// dispatch queue.
 let mainActorTargets: Set = [
-    "Accounts", "Benchmark", "BusService", "DBus", "Desktop", "Engine", "Feeds", "HTTP",
-    "ImageClient", "Images", "Likes", "OAuth", "Plugins", "Services", "Slideshow", "Toolkit",
-    "Viewer", "imagefeed", "imagefeed-provider-test", "imagefeedctl", "imagefeedd",
+    "Benchmark", "BusService", "DBus", "Desktop", "EngineCore", "EngineModel", "Feeds", "HTTP",
+    "ImageClient", "Images", "Likes", "OAuth", "PluginHosting", "Services", "SlideshowCore",
+    "Toolkit", "Viewer", "imagefeed", "imagefeed-provider-test", "imagefeedctl", "imagefeedd",
 ]
 
 // Packages of distributions are built without a network: the folder contains the sources of the

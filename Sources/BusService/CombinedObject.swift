@@ -1,7 +1,7 @@
-internal import Accounts
 internal import Contract
 internal import DBus
-internal import Engine
+internal import EngineCore
+internal import EngineModel
 internal import ProviderKit
 
 /// The D-Bus object of the combined account: `Feed` and `Like` over all accounts that are logged in, and `Combined`.

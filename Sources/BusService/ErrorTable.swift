@@ -1,7 +1,7 @@
-internal import Accounts
 internal import Contract
 internal import DBus
-internal import Engine
+internal import EngineCore
+internal import EngineModel
 internal import Glibc
 internal import ProviderKit
 internal import Quoting

@@ -1,13 +1,13 @@
-internal import Accounts
 internal import Contract
 internal import DBus
-internal import Engine
+internal import EngineCore
+internal import EngineModel
 internal import Feeds
 internal import ProviderKit
 
 /// The interfaces `Feed` and `Like` of a D-Bus object, with the prepared replies.
 final class FeedObject {
-    let photos: any FeedPhotos
+    let photos: any PhotoFeed
     private let exported: ExportedObject
     private let watchers: FollowedClients
     var preparedPages = PreparedPageCache()
@@ -23,7 +23,7 @@ final class FeedObject {
     ///   - photos: The photos.
     ///   - exported: The D-Bus object that has the interfaces.
     ///   - watchers: The clients that have read first pages.
-    init(_ photos: any FeedPhotos, _ exported: ExportedObject, _ watchers: FollowedClients) {
+    init(_ photos: any PhotoFeed, _ exported: ExportedObject, _ watchers: FollowedClients) {
         self.photos = photos
         self.exported = exported
         self.watchers = watchers

@@ -1,6 +1,6 @@
 internal import Contract
 internal import DBus
-internal import Engine
+internal import EngineCore
 internal import ProviderKit
 
 extension Login {

@@ -1,10 +1,10 @@
-internal import Accounts
 internal import Contract
 internal import DBus
-internal import Engine
+internal import EngineCore
+internal import EngineModel
 internal import ProviderKit
 internal import Quoting
-internal import Slideshow
+internal import SlideshowCore
 
 /// The object paths of accounts, logins, transfers, slideshows and providers.
 extension Account {

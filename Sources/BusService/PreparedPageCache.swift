@@ -1,6 +1,6 @@
-internal import Accounts
 internal import DBus
-internal import Engine
+internal import EngineCore
+internal import EngineModel
 internal import ProviderKit
 
 /// The marshalled replies of the recent pages of an account, which are copied for later callers.

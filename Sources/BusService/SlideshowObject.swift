@@ -1,9 +1,9 @@
-internal import Accounts
 internal import Contract
 internal import DBus
-internal import Engine
+internal import EngineCore
+internal import EngineModel
 internal import ProviderKit
-internal import Slideshow
+internal import SlideshowCore
 
 /// The D-Bus object of a slideshow.
 final class SlideshowObject {

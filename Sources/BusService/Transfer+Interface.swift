@@ -1,6 +1,6 @@
 internal import Contract
 internal import DBus
-internal import Engine
+internal import EngineCore
 
 extension Transfer {
     /// `org.imagefeed.ImageFeed1.Transfer`.

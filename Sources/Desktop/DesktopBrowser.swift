@@ -1,6 +1,6 @@
-internal import Accounts
 package import DBus
-internal import Engine
+internal import EngineCore
+internal import EngineModel
 internal import Glibc
 internal import System
 internal import Translation

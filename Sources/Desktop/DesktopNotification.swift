@@ -1,5 +1,5 @@
 internal import DBus
-internal import Engine
+internal import EngineCore
 internal import ProviderKit
 internal import Translation
 

@@ -1,5 +1,5 @@
 package import DBus
-package import Engine
+package import EngineCore
 
 /// A presenter that shows notifications with the notification service of the desktop.
 ///

@@ -29,10 +29,10 @@ package final class CurlClient: nonisolated HTTPClient {
     /// The pools for new transfers. Those that were replaced close when their transfers have ended.
     private var pools: [AddressScope: ConnectionPool] = [:]
     private var suspendDetector: SuspendDetector
-    private var transfers: [ObjectIdentifier: Transfer] = [:]
+    private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
     private var idleTimer: MainLoopTimer?
     private var isClosed = false
-    private var queue: TransferQueue<WebAddress.Origin, ObjectIdentifier>
+    private var queue: TransferQueue<ParsedAddress.Origin, ObjectIdentifier>
     /// The bytes of the large responses to plugins.
     private var pluginBytes = 0
     /// The queue on which the files of downloads are written.
@@ -100,13 +100,13 @@ package final class CurlClient: nonisolated HTTPClient {
         for transfer in Array(transfers.values) { transfer.networkChanged() }
     }
 
-    private func makeTransfer(_ request: HTTPRequest) throws(HTTPError) -> Transfer {
+    private func makeTransfer(_ request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
         guard !isClosed else { throw Self.closed }
         if suspendDetector.detectSuspend() { replaceConnections() }
-        return Transfer(request, self)
+        return CurlTransfer(request, self)
     }
 
-    private func run(_ transfer: Transfer) async throws -> HTTPResponse {
+    private func run(_ transfer: CurlTransfer) async throws -> HTTPResponse {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 idleTimer = nil
@@ -130,7 +130,7 @@ package final class CurlClient: nonisolated HTTPClient {
     /// - Parameters:
     ///   - transfer: A transfer that is not in the queue.
     ///   - host: The server that the transfer connects to.
-    func enter(_ transfer: Transfer, to host: WebAddress.Origin) {
+    func enter(_ transfer: CurlTransfer, to host: ParsedAddress.Origin) {
         guard !isClosed else { return }
         sendAdmitted(
             queue.add(
@@ -140,7 +140,7 @@ package final class CurlClient: nonisolated HTTPClient {
 
     /// Removes a transfer, if it is in the queue, and sends the transfers that waited for its connection. Must not be
     /// called in a callback of libcurl.
-    func leave(_ transfer: Transfer) { sendAdmitted(queue.remove(ObjectIdentifier(transfer))) }
+    func leave(_ transfer: CurlTransfer) { sendAdmitted(queue.remove(ObjectIdentifier(transfer))) }
 
     private func sendAdmitted(_ admitted: [ObjectIdentifier]) {
         for id in admitted { transfers[id]?.send() }
@@ -177,7 +177,7 @@ package final class CurlClient: nonisolated HTTPClient {
     }
 
     /// Records the end of a transfer, before its result is returned.
-    func ended(_ transfer: Transfer) {
+    func ended(_ transfer: CurlTransfer) {
         transfers[ObjectIdentifier(transfer)] = nil
         guard transfers.isEmpty, !isClosed else { return }
         idleTimer = MainLoopTimer(after: limits.idling) { [unowned self] in rest() }

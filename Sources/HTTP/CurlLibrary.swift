@@ -64,7 +64,7 @@ extension HTTPError {
     /// - Returns: The error for the caller of the transfer.
     static func curl(
         _ code: CURLcode, _ text: String, _ refusal: HTTPError?,
-        _ server: WebAddress.Origin?
+        _ server: ParsedAddress.Origin?
     ) -> HTTPError {
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:

@@ -10,7 +10,7 @@ internal import Web
 final class Download {
     private let file: Int32
     private let report: @Sendable (HTTPProgress) -> Void
-    private unowned let transfer: Transfer
+    private unowned let transfer: CurlTransfer
     nonisolated private let isStopped = Atomic(false)
     /// The data to write after the current piece.
     private var waiting: [UInt8] = []
@@ -32,7 +32,8 @@ final class Download {
     ///   - progress: See `HTTPClient.download`.
     ///   - transfer: The transfer, which owns this object.
     init(
-        _ file: Int32, progress: @escaping @Sendable (HTTPProgress) -> Void, _ transfer: Transfer
+        _ file: Int32, progress: @escaping @Sendable (HTTPProgress) -> Void,
+        _ transfer: CurlTransfer
     ) {
         self.file = file
         report = progress

@@ -3,7 +3,7 @@ internal import Web
 
 /// A request to one server: the original request, or a redirect of it.
 struct Hop {
-    private(set) var address: WebAddress
+    private(set) var address: ParsedAddress
     /// The parts of the request that are sent to this server, and the source of ``address``.
     var request: HTTPRequest
 
@@ -22,15 +22,15 @@ struct Hop {
     /// Source: RFC 9110 §15.4.
     func next(
         after head: ResponseHead, from source: HTTPRequest.AddressSource,
-        to origin: WebAddress.Origin
+        to origin: ParsedAddress.Origin
     ) throws(HTTPError) -> Hop? {
         guard [301, 302, 303, 307, 308].contains(head.status),
             request.method == .get || request.method == .post,
             let location = head.headers["Location"]
         else { return nil }
-        let target: WebAddress
+        let target: ParsedAddress
         do {
-            target = try WebAddress(location, relativeTo: address)
+            target = try ParsedAddress(location, relativeTo: address)
         } catch .invalidAddress(let reason) {
             throw .forbiddenAddress(
                 Message(

@@ -122,7 +122,7 @@ nonisolated enum AddressScope: Hashable {
     ///   - isResolved: True if the address was resolved from a host name, false if the request contains it. A resolved
     ///     address may be the placeholder of a tunnel.
     /// - Returns: True if the connection is permitted.
-    func permits(_ address: IPAddress, _ scheme: WebAddress.Scheme, isResolved: Bool) -> Bool {
+    func permits(_ address: IPAddress, _ scheme: ParsedAddress.Scheme, isResolved: Bool) -> Bool {
         if scheme == .http && !address.isLoopback && self != .named { return false }
         let isPublic = address.isPublic || isResolved && address.isPlaceholder
         return switch self {

@@ -13,7 +13,7 @@ nonisolated package struct ProxySettings: Sendable {
     /// A proxy, nil for none; or an error without any part of the value, which may contain a password.
     private typealias Choice = Result<ProxyAddress?, HTTPError>
 
-    private let choices: [WebAddress.Scheme: Choice]
+    private let choices: [ParsedAddress.Scheme: Choice]
     private let exceptions: [String]
 
     /// - Parameter environment: Returns the value of a variable; nil or an empty text if it is not set.
@@ -59,7 +59,7 @@ nonisolated package struct ProxySettings: Sendable {
     /// - Returns: The proxy.
     /// - Throws: ``HTTPError/unreachable(_:)`` if the settings are malformed.
     func proxy(
-        for address: WebAddress, _ reach: AddressScope
+        for address: ParsedAddress, _ reach: AddressScope
     ) throws(HTTPError) -> ProxyAddress? {
         let host = address.origin.host
         let literal = address.literal

@@ -27,7 +27,7 @@ final class Watchdog {
     private let timeLimit: Duration
     /// The limit for the queue; nil if the time in the queue counts as part of the time limit.
     private let queueing: Duration?
-    private unowned let transfer: Transfer
+    private unowned let transfer: CurlTransfer
     private var deadline: SuspendingClock.Instant
     private var lastSign = SuspendingClock.now
     /// The beginning of the current state.
@@ -62,7 +62,7 @@ final class Watchdog {
     /// True if the time in the queue may have caused the timeout of a connection.
     private var wasDelayed = false
 
-    init(_ transfer: Transfer) {
+    init(_ transfer: CurlTransfer) {
         self.transfer = transfer
         let limits = transfer.client.limits
         timeLimit = transfer.request.timeLimit

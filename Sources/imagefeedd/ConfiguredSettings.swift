@@ -1,6 +1,6 @@
 internal import Configuration
 internal import Contract
-internal import Engine
+internal import EngineCore
 internal import Glibc
 internal import ProviderKit
 internal import Storage

@@ -5,7 +5,7 @@ internal import DBus
 internal import DailyProvider
 internal import Desktop
 internal import Dispatch
-internal import Engine
+internal import EngineCore
 internal import Glibc
 internal import HTTP
 internal import ImageClient
@@ -14,11 +14,11 @@ internal import LocalProvider
 internal import Logging
 internal import MastodonProvider
 internal import NextcloudProvider
-internal import Plugins
+internal import PluginHosting
 internal import ProviderKit
 internal import Sandbox
 internal import Secrets
-internal import Slideshow
+internal import SlideshowCore
 internal import Storage
 internal import System
 internal import Translation
@@ -39,7 +39,7 @@ final class Daemon {
     private let notifications: DesktopNotificationPresenter
     private let tree: ObjectTree
     private var engine: Engine?
-    private var service: BusService?
+    private var service: BusExporter?
     private var network: NetworkWatch?
     private var http: CurlClient?
     private let plugins: PluginHost
@@ -63,7 +63,7 @@ final class Daemon {
         var folders = try UserFolders.ofThisProcess()
         let instance = SingleInstance(connection, folders, isReplacing: replacing, logger: logger)
         // The tree holds the calls that arrive after the name is owned.
-        let tree = BusService.makeTree(connection)
+        let tree = BusExporter.makeTree(connection)
         try await instance.lockData { exit(EXIT_SUCCESS) }
         folders.cache = try await instance.lockCache(folders.cache)
         let daemon = Daemon(connection, tree, instance, folders, logger: logger)
@@ -162,7 +162,7 @@ final class Daemon {
             slideshowStore: slideshowStore, slideshows: slideshows, cache: cache, ports: ports())
         self.engine = engine
         engine.setRefreshInterval(settings.configuration.refreshInterval)
-        service = BusService(
+        service = BusExporter(
             engine, tree, builtInProviders: Set(providers.map(\.info.id)),
             runtimeFolder: folders.runtime)
         // The caller that made the bus start the daemon is served first.

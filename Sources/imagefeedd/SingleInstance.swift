@@ -62,7 +62,7 @@ final class SingleInstance {
     /// - Parameter onLost: Called when another daemon takes over the bus name.
     /// - Throws: ``Refusal``; `BusError`.
     func lockData(onLost: @escaping () -> Void) async throws {
-        if isReplacing, let owner = try await connection.owner(of: BusService.name) {
+        if isReplacing, let owner = try await connection.owner(of: BusExporter.name) {
             // A holder that does not own the name does not end when the name is taken over.
             if case .inUse(let id?, _) = data.attempt(),
                 try await connection.processID(of: owner) != id
@@ -73,7 +73,7 @@ final class SingleInstance {
             try await waitForData(Self.replacementTime)
         } else {
             if case .inUse = data.attempt(), !isReplacing,
-                try await connection.owner(of: BusService.name) != nil
+                try await connection.owner(of: BusExporter.name) != nil
             {
                 throw Refusal.running
             }
@@ -87,7 +87,7 @@ final class SingleInstance {
     /// - Throws: ``Refusal/running``; `BusError`.
     func ownName(onLost: @escaping () -> Void) async throws {
         let isOwned = try await connection.requestName(
-            BusService.name, replacing: isReplacing, onLost: onLost)
+            BusExporter.name, replacing: isReplacing, onLost: onLost)
         guard isOwned else { throw Refusal.running }
     }
 

@@ -1,6 +1,6 @@
-import Accounts
 import Contract
 import DBus
+import EngineModel
 import Logging
 import OAuth
 import ProviderKit
@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 @testable import BusService
-@testable import Engine
+@testable import EngineCore
 @testable import Services
 
 /// The engine on the bus of the running test, with accounts of one service and a clock that the test advances.
@@ -22,7 +22,7 @@ class BusFixture {
     let secrets = InMemorySecretStore()
     let engine: Engine
     let connection: BusConnection
-    let busService: BusService
+    let busService: BusExporter
 
     private static func dataStore(_ folder: TemporaryDirectory) -> Store {
         Store(folder.appending("data/data.sqlite"), .durable, Engine.formats)
@@ -73,9 +73,9 @@ class BusFixture {
         engine = Engine(
             providers: [service], store: store, contents: contents, ports: ports)
         connection = try PrivateBus.current.connect()
-        _ = try await connection.requestName(BusService.name, replacing: true) {}
-        let tree = BusService.makeTree(connection)
-        busService = BusService(engine, tree)
+        _ = try await connection.requestName(BusExporter.name, replacing: true) {}
+        let tree = BusExporter.makeTree(connection)
+        busService = BusExporter(engine, tree)
         tree.start()
         engine.start()
     }

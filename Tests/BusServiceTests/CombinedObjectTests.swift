@@ -1,12 +1,12 @@
-import Accounts
 import Contract
 import DBus
+import EngineModel
 import ProviderKit
 import TestSupport
 import Testing
 
 @testable import BusService
-@testable import Engine
+@testable import EngineCore
 @testable import Services
 
 /// The combined account over the bus.

@@ -1,6 +1,6 @@
-import Accounts
 import DBus
-import Engine
+import EngineCore
+import EngineModel
 import ProviderKit
 import Testing
 

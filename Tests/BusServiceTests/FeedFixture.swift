@@ -1,13 +1,13 @@
-import Accounts
 import Contract
 import DBus
+import EngineModel
 import ProviderKit
 import System
 import TestSupport
 import Testing
 
 @testable import BusService
-@testable import Engine
+@testable import EngineCore
 @testable import Services
 
 /// The engine on the bus of the running test, with one account whose feed has no likes.

@@ -1,13 +1,13 @@
-import Accounts
 import Contract
 import DBus
+import EngineModel
 import ProviderKit
 import System
 import TestSupport
 import Testing
 
 @testable import BusService
-@testable import Engine
+@testable import EngineCore
 
 /// Tests of the pages of a remote account over the bus: prepared replies, refreshes, and clients that watch sources.
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor

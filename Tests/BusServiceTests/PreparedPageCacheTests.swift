@@ -1,5 +1,5 @@
-import Accounts
-import Engine
+import EngineCore
+import EngineModel
 import ProviderKit
 import Testing
 

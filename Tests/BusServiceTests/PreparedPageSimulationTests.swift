@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @testable import BusService
-@testable import Engine
+@testable import EngineCore
 
 /// Random changes of a service, after each of which a client that has read pages refreshes and reads them again.
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor

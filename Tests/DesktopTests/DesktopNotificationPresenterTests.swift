@@ -1,11 +1,11 @@
-import Accounts
 import DBus
+import EngineModel
 import ProviderKit
 import TestSupport
 import Testing
 
 @testable import Desktop
-@testable import Engine
+@testable import EngineCore
 
 /// Tests of the calls to a notification service and of its signals.
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor

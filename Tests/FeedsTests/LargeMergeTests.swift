@@ -1,4 +1,4 @@
-import Accounts
+import EngineModel
 import Logging
 import ProviderKit
 import Storage

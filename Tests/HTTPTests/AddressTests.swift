@@ -106,7 +106,7 @@ struct ProxyTests {
     ])
     func `exceptions are connected directly`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["https_proxy": "http://p", "no_proxy": exceptions][$0] }
-        let address = try HTTP.WebAddress(url)
+        let address = try HTTP.ParsedAddress(url)
         #expect(try proxies.proxy(for: address, .named) == nil)
     }
 
@@ -117,7 +117,7 @@ struct ProxyTests {
     ])
     func `other addresses use the proxy`(exceptions: String, url: String) throws {
         let proxies = ProxySettings { ["ALL_PROXY": "http://p", "NO_PROXY": exceptions][$0] }
-        let address = try HTTP.WebAddress(url)
+        let address = try HTTP.ParsedAddress(url)
         #expect(try proxies.proxy(for: address, .anywhere)?.text == "http://p")
     }
 
@@ -126,7 +126,7 @@ struct ProxyTests {
         variable: String, isUsed: Bool
     ) throws {
         let proxies = ProxySettings { [variable: "http://p"][$0] }
-        let address = try HTTP.WebAddress("http://photos.lan/")
+        let address = try HTTP.ParsedAddress("http://photos.lan/")
         #expect(try proxies.proxy(for: address, .named)?.text == (isUsed ? "http://p" : nil))
         // Only loopback is permitted over http at other addresses, which the connection checks.
         #expect(try proxies.proxy(for: address, .anywhere) == nil)

@@ -1,4 +1,4 @@
-import Accounts
+import EngineModel
 import FoundationEssentials
 import Glibc
 import ProviderKit

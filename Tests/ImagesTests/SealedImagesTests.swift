@@ -1,4 +1,4 @@
-import Accounts
+import EngineModel
 import Glibc
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-import Accounts
+import EngineModel
 import ProviderKit
 import Storage
 import TestSupport

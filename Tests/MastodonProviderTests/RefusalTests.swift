@@ -10,7 +10,7 @@ struct RefusalTests {
     private func error(
         _ response: HTTPResponse, _ subject: Refusal.Subject = .source(SourceID("home"))
     ) -> ProviderError? {
-        Refusal(response, subject, Service("photos.example"), now: Fixture.now).error
+        Refusal(response, subject, ServiceDescription("photos.example"), now: Fixture.now).error
     }
 
     /// Expects an error of a case, with any message.

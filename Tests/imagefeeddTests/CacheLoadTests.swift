@@ -1,6 +1,6 @@
-import Accounts
 import Contract
 import DBus
+import EngineModel
 import Feeds
 import Foundation
 import Glibc
@@ -9,7 +9,7 @@ import Storage
 import TestSupport
 import Testing
 
-@testable import Engine
+@testable import EngineCore
 
 /// Tests of the effect of the size of the feed cache on start-up, memory and pages.
 ///

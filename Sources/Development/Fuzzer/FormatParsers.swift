@@ -6,7 +6,7 @@ internal import System
 
 @testable import ImageMetadata
 @testable import MastodonProvider
-@testable import Plugins
+@testable import PluginHosting
 
 // Parsers of special formats: images, HTML, and the manifests and messages of plugins.
 

@@ -1,4 +1,4 @@
-internal import Accounts
+internal import EngineModel
 package import ProviderKit
 package import Storage
 

@@ -1,5 +1,5 @@
-package import Accounts
 internal import Dispatch
+package import EngineModel
 internal import Glibc
 internal import ImageMetadata
 package import ProviderKit

@@ -1,5 +1,5 @@
-internal import Accounts
 internal import CLinux
+internal import EngineModel
 internal import Glibc
 internal import ProviderKit
 internal import Synchronization

@@ -1,6 +1,6 @@
-internal import Accounts
 internal import CLinux
 internal import Dispatch
+internal import EngineModel
 internal import Glibc
 internal import ProviderKit
 internal import System

@@ -1,4 +1,4 @@
-internal import Accounts
+internal import EngineModel
 package import ProviderKit
 
 /// The likes of an account on their way to the service, and those that the service or the cache may not show yet: one row

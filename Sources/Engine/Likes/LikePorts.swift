@@ -1,4 +1,4 @@
-package import Accounts
+package import EngineModel
 package import ProviderKit
 
 /// The external dependencies of a ``LikeSender``: the cache and the service of an account, and its clients.

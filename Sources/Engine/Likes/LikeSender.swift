@@ -1,4 +1,4 @@
-internal import Accounts
+internal import EngineModel
 package import ProviderKit
 internal import Storage
 internal import System

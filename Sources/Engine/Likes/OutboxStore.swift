@@ -1,4 +1,4 @@
-package import Accounts
+package import EngineModel
 package import ProviderKit
 package import Storage
 

@@ -1,4 +1,4 @@
-package import Accounts
+package import EngineModel
 package import ProviderKit
 
 /// The photos of an account that is logged in: those of a service, or those of a folder on this computer.

@@ -1,4 +1,4 @@
-internal import Accounts
+internal import EngineModel
 internal import Feeds
 internal import Likes
 internal import ProviderKit

@@ -1,4 +1,4 @@
-package import Accounts
+package import EngineModel
 package import OAuth
 package import ProviderKit
 internal import Quoting

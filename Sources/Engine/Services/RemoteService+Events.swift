@@ -1,4 +1,4 @@
-internal import Accounts
+internal import EngineModel
 internal import Likes
 internal import Logging
 package import ProviderKit

@@ -1,4 +1,4 @@
-package import Accounts
+package import EngineModel
 internal import Feeds
 internal import Images
 package import Likes

@@ -1,4 +1,4 @@
-package import Accounts
+package import EngineModel
 package import Feeds
 package import Images
 package import Logging

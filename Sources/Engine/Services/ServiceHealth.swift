@@ -1,4 +1,4 @@
-internal import Accounts
+internal import EngineModel
 internal import ProviderKit
 internal import System
 internal import Translation

@@ -1,7 +1,7 @@
 internal import ImageMetadata
 internal import JSONFormat
+internal import PluginHosting
 internal import PluginProtocol
-internal import Plugins
 internal import ProviderKit
 
 /// The checks of the calls for one account. They change nothing at the service.

@@ -1,7 +1,7 @@
 internal import Glibc
 internal import JSONFormat
+internal import PluginHosting
 internal import PluginProtocol
-internal import Plugins
 internal import ProviderKit
 
 /// The options of the test: the members of a JSON object, the only argument. `imagefeedctl` passes it.

@@ -1,6 +1,6 @@
 internal import JSONFormat
+internal import PluginHosting
 internal import PluginProtocol
-internal import Plugins
 internal import ProviderKit
 
 /// The events of a plugin that the checks use.

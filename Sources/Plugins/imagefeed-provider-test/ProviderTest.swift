@@ -4,8 +4,8 @@ internal import HTTP
 internal import JSONFormat
 internal import Logging
 internal import OAuth
+internal import PluginHosting
 internal import PluginProtocol
-internal import Plugins
 internal import ProviderKit
 
 /// The test of one plugin: of its manifest, its program, and its calls for an account.

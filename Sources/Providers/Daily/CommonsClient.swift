@@ -127,7 +127,7 @@ struct CommonsClient: Sendable {
     func site() async throws -> ServiceRecord {
         let record = try await send([("meta", "siteinfo"), ("siprop", "general")])
         guard let site = record.record("query")?.record("general") else {
-            throw Service.commons.invalidResponse(
+            throw ServiceDescription.commons.invalidResponse(
                 Message("a document without the name of the site"))
         }
         return site
@@ -156,7 +156,8 @@ struct CommonsClient: Sendable {
             let parts = found?.records("pages")?.map(PageRecord.init)
             // A response without pages is complete only if nothing was requested, or found by a generator.
             guard parts != nil || record.flag("batchcomplete") == true else {
-                throw Service.commons.invalidResponse(Message("a document without pages"))
+                throw ServiceDescription.commons.invalidResponse(
+                    Message("a document without pages"))
             }
             for page in parts ?? [] {
                 let key = page.title ?? "\(page.id ?? 0)"
@@ -177,7 +178,7 @@ struct CommonsClient: Sendable {
             guard let continuation, !continuation.isEmpty else { return (pages, redirects) }
             rest = continuation.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         }
-        throw Service.commons.invalidResponse(Message("a list without an end"))
+        throw ServiceDescription.commons.invalidResponse(Message("a list without an end"))
     }
 
     private func send(_ fields: Fields) async throws -> ServiceRecord {
@@ -191,7 +192,7 @@ struct CommonsClient: Sendable {
         let response = try await ports.http.send(request)
         let refusal = Refusal(response, .other(Message("read pages")), .commons, now: ports.now())
         if let error = refusal.error { throw error }
-        let record: ServiceRecord = try Service.commons.decode(response, ports.logger)
+        let record: ServiceRecord = try ServiceDescription.commons.decode(response, ports.logger)
         // The service states some errors with status 200.
         if let error = record.record("error"), let code = error.text("code") {
             throw refusal.error(code, error.text("info"))

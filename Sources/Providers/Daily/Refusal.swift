@@ -2,8 +2,8 @@ internal import ProviderKit
 internal import Translation
 internal import WebService
 
-extension Service {
-    static let commons = Service("Wikimedia Commons")
+extension ServiceDescription {
+    static let commons = ServiceDescription("Wikimedia Commons")
 }
 
 extension Refusal {

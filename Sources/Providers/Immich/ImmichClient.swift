@@ -6,7 +6,7 @@ internal import WebService
 /// A client for the API of one server.
 struct ImmichClient: Sendable {
     let server: ServerAddress
-    let service: Service
+    let service: ServiceDescription
     private let ports: SessionPorts
     let mapping: ModelMapping
     /// True if photos have the place where they were taken.

@@ -5,7 +5,7 @@ internal import WebService
 /// A client for the API of one server, which also reports the server's rate limit.
 final class MastodonClient: Sendable {
     let settings: MastodonSettings
-    let service: Service
+    let service: ServiceDescription
     let mapping: ModelMapping
     private let base: WebAddress
     private let ports: SessionPorts
@@ -21,7 +21,7 @@ final class MastodonClient: Sendable {
     ) throws(ProviderError) {
         settings = try MastodonSettings(ports.settings)
         base = try settings.base(server)
-        service = Service(server)
+        service = ServiceDescription(server)
         mapping = ModelMapping(
             allowsLoopback: base.isLoopback, showsSensitive: settings.showsSensitive,
             omissions: OmittedImages(server, ports.logger, events))

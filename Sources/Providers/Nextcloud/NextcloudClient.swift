@@ -8,7 +8,7 @@ internal import XML
 /// A client for the interfaces of one server.
 struct NextcloudClient: Sendable {
     let server: ServerAddress
-    let service: Service
+    let service: ServiceDescription
     /// The ID of the user, which is part of the paths of files.
     let user: String
     private let ports: SessionPorts

@@ -2,8 +2,8 @@ internal import ProviderKit
 internal import Translation
 internal import WebService
 
-extension Service {
-    static let unsplash = Service(
+extension ServiceDescription {
+    static let unsplash = ServiceDescription(
         "Unsplash", advice: Message("try again later, and check ApiUrl if it is set"))
 }
 

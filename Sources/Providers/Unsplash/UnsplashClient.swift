@@ -64,14 +64,14 @@ final class UnsplashClient: Sendable {
     ///
     /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
     func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
-        try Service.unsplash.decode(response, ports.logger)
+        try ServiceDescription.unsplash.decode(response, ports.logger)
     }
 
     /// Fetches the profile of the logged-in user.
     func currentUser() async throws -> Profile {
         let user: ServiceRecord = try decode(try await send(.get, ["me"], about: .user))
         guard let profile = mapping.profile(user) else {
-            throw Service.unsplash.invalidResponse(Message("a user without a name"))
+            throw ServiceDescription.unsplash.invalidResponse(Message("a user without a name"))
         }
         return profile
     }

@@ -75,7 +75,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = UnsplashSource(source) else {
-            throw Service.unsplash.missing(source)
+            throw ServiceDescription.unsplash.missing(source)
         }
         let token = try PageToken(pageToken)
         guard kind == .likes else { return try await fetchShiftedPage(kind, token, client) }
@@ -126,7 +126,7 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
         } else {
             list = try client.decode(response)
         }
-        try Service.unsplash.requireReadable(list, Message("a list without photos"))
+        try ServiceDescription.unsplash.requireReadable(list, Message("a list without photos"))
         total = ServiceNumber.count(total)
         let next = PageToken(number: number)
             .next(links: response.headers.all("Link"), api: client.settings.api)
@@ -140,12 +140,12 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
     @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
-        guard id.isOfUnsplash else { throw Service.unsplash.missing(id) }
+        guard id.isOfUnsplash else { throw ServiceDescription.unsplash.missing(id) }
         let response = try await client.send(.get, ["photos", id.text], about: .photo(id))
         let record: PhotoRecord = try client.decode(response)
         // `random`, and the slugs in page addresses, lead to photos with other IDs.
         guard record.id == id.text, let photo = client.mapping.photo(record) else {
-            throw Service.unsplash.missing(id)
+            throw ServiceDescription.unsplash.missing(id)
         }
         return photo
     }
@@ -163,12 +163,12 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         let client = try client.get()
-        guard photo.isOfUnsplash else { throw Service.unsplash.missing(photo) }
+        guard photo.isOfUnsplash else { throw ServiceDescription.unsplash.missing(photo) }
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
         // An HTML page comes from an intermediary.
         guard !response.isHTML else {
-            throw ProviderError.otherLogin(Service.unsplash.name)
+            throw ProviderError.otherLogin(ServiceDescription.unsplash.name)
         }
         // The status confirms the like; the body is optional.
         return response.record?.record("photo")?.count("likes")

@@ -16,10 +16,12 @@ package struct Refusal: Sendable {
 
     package let response: HTTPResponse
     package let subject: Subject
-    package let service: Service
+    package let service: ServiceDescription
     package let now: Timestamp
 
-    package init(_ response: HTTPResponse, _ subject: Subject, _ service: Service, now: Timestamp) {
+    package init(
+        _ response: HTTPResponse, _ subject: Subject, _ service: ServiceDescription, now: Timestamp
+    ) {
         self.response = response
         self.subject = subject
         self.service = service

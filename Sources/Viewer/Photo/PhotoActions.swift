@@ -9,7 +9,7 @@ internal import Translation
 /// The actions of a photo, for its page and for the menu of the grid.
 final class PhotoActions {
     let downloads: Downloads
-    let likes: Likes
+    let likes: LikeRequests
     private let window: Window
     private let service: Service
     private let toasts: ToastArea
@@ -20,7 +20,7 @@ final class PhotoActions {
         self.service = service
         self.toasts = toasts
         downloads = Downloads(service, toasts)
-        likes = Likes(service)
+        likes = LikeRequests(service)
         portal = BusProxy(
             service.connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
     }

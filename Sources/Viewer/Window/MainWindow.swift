@@ -404,7 +404,7 @@ final class MainWindow {
         leaflet.show(feedPage.widget)
     }
 
-    private func showFailure(_ failure: Likes.Failure) {
+    private func showFailure(_ failure: LikeRequests.Failure) {
         toasts.show(failure.sentence, button: tr("Try again")) { [weak self] in
             guard let self else { return }
             actions.likes.retry(failure, in: feedPage.feed)

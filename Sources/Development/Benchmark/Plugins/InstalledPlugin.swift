@@ -1,5 +1,5 @@
 internal import Logging
-internal import Plugins
+internal import PluginHosting
 internal import ProviderKit
 internal import System
 

@@ -202,7 +202,8 @@ struct Discovery {
 
     private func error(_ response: HTTPResponse, _ server: String) -> ProviderError {
         let refusal = Refusal(
-            response, .other(Message("read the server description")), Service(server.excerpt),
+            response, .other(Message("read the server description")),
+            ServiceDescription(server.excerpt),
             now: now)
         return refusal.error ?? refusal.unexpectedStatus
     }

@@ -1,0 +1,190 @@
+internal import EngineModel
+internal import Logging
+internal import OAuth
+internal import ProviderKit
+internal import Quoting
+internal import System
+internal import Translation
+
+/// The list of unfinished logins, and of finished logins that are retained for late callers.
+package final class LoginList {
+    /// The logins in the order of their start.
+    package var all: [Login] { logins.all }
+    private lazy var logins = RetainedList<Login>(ports.clock) { [unowned engine] login in
+        engine.emit(.loginRemoved(login))
+    }
+    /// The listeners for the redirects of browsers, which logins share.
+    let redirects: RedirectListeners
+    /// The exchanges of codes for tokens, by the number of the login. They continue after the end of a login, so
+    /// that its token can be revoked.
+    let exchanges = SingleFlight<Int, OAuthToken>()
+    /// The polls for the credentials of logins, by the number of the login. They also continue after the login.
+    let polls = SingleFlight<Int, PolledLogin.Poll>()
+    let registrations: ClientRegistrations
+    unowned let engine: Engine
+    var ports: EnginePorts { engine.ports }
+
+    init(_ engine: Engine) {
+        self.engine = engine
+        redirects = RedirectListeners(clock: engine.ports.clock)
+        registrations = ClientRegistrations(engine)
+    }
+
+    /// Starts a login.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the provider.
+    ///   - options: The options of the caller.
+    /// - Returns: The login, which runs in the background.
+    /// - Throws: ``EngineError/notFound(_:)``, ``EngineError/notConfigured(_:)``,
+    ///   ``EngineError/notSupported(_:)``, ``EngineError/invalidArgument(_:)``,
+    ///   ``EngineError/tooManyLogins``. ``Login/wait()`` throws all other errors.
+    package func start(_ id: String, _ options: LoginOptions) throws -> Login {
+        guard let provider = engine.provider(id) else {
+            throw EngineError.notFound("There is no provider \(id.quoted).")
+        }
+        if let account = options.account, account.provider.info.id != id {
+            throw EngineError.invalidArgument("The account \(account.id) does not belong to \(id).")
+        }
+        guard logins.hasRoom(for: options.client) else { throw EngineError.tooManyLogins }
+        let method = provider.loginMethod
+        switch method {
+        case .federated, .key, .polling: break
+        case .none, .oauth:
+            guard options.server == nil else {
+                throw EngineError.singleServer(provider)
+            }
+        }
+        if let folder = provider.folder { return try start(folder, options) }
+        switch method {
+        case .oauth(let provider): return try start(provider, options)
+        case .federated(let provider): return try start(provider, options)
+        case .key(let provider): return try start(provider, options)
+        case .polling(let provider): return try start(provider, options)
+        case .none:
+            let name = provider.info.name
+            throw EngineError.notSupported(
+                provider.installed.map {
+                    Message(
+                        "{provider} cannot be used: {reason}",
+                        messages: [
+                            "provider": Message(verbatim: name), "reason": $0.condition.reason,
+                        ])
+                } ?? Message("{provider} has no login.", ["provider": name]))
+        }
+    }
+
+    // MARK: The list
+
+    /// Adds a login.
+    ///
+    /// - Parameters:
+    ///   - provider: The provider.
+    ///   - options: The options of the caller.
+    ///   - authorization: The authorization request, for a login in the browser.
+    ///   - server: The server; empty for a service that is not federated.
+    ///   - isPreparing: True if the authorization request is set later.
+    /// - Returns: The login.
+    func add(
+        _ provider: any Provider, _ options: LoginOptions, _ authorization: Authorization? = nil,
+        server: String = "", isPreparing: Bool = false
+    ) -> Login {
+        let login = logins.add { number in
+            Login(
+                number: number, provider, options, at: server, authorization,
+                isPreparing: isPreparing, in: engine)
+        }
+        engine.updateSecretsConnection()
+        engine.emit(.loginAdded(login))
+        engine.loginBegan(login)
+        return login
+    }
+
+    /// Limits the number of finished logins.
+    func finish(_ login: Login) {
+        logins.finish(login)
+        engine.updateSecretsConnection()
+    }
+
+    // MARK: Login with a user name
+
+    private func start(_ provider: any FolderProvider, _ options: LoginOptions) throws -> Login {
+        let username = options.username ?? options.account?.identity.username ?? ""
+        try provider.check(username: username)
+        let login = add(provider, options)
+        login.begin { [self] in
+            let password = try await options.password?()
+            let identity = try await provider.logIn(
+                username: username, password: password, registers: options.registers)
+            do {
+                try login.proceed()
+                try login.check(identity)
+                // A registration succeeds although the account exists if the provider lost the user. That is no error.
+                if !options.registers,
+                    engine.accounts.account(identity, of: provider)?.isLoggedIn == true
+                {
+                    throw EngineError.alreadyLoggedIn(
+                        Message("{user} is already logged in.", ["user": identity.username.excerpt])
+                    )
+                }
+                return try await completeLogin(identity, provider) { !login.hasEnded }
+            } catch {
+                if options.registers {
+                    // This is a separate task, because the present one may be cancelled. If the user cannot be removed,
+                    // the error of the login is thrown anyway.
+                    _ = await Task { try await provider.removeUser(identity) }.result
+                }
+                throw error
+            }
+        }
+        return login
+    }
+
+    // MARK: Servers
+
+    /// Returns the address of a server with `https` if the server redirects there from `http`.
+    ///
+    /// Call this before a login sends a secret to an address that the user entered with `http`.
+    ///
+    /// - Parameters:
+    ///   - server: The server.
+    ///   - login: The login. The server of a known account does not change.
+    /// - Returns: The server to log in to.
+    /// - Throws: ``HTTPError/unreachable(_:)``, `CancellationError`. The login reports other errors of the server.
+    func secured(_ server: String, for login: Login) async throws -> String {
+        guard login.expectedAccount == nil,
+            let address = try? ServerAddress(server, keepsPath: true),
+            address.origin.hasPrefix("http://")
+        else { return server }
+        var request = HTTPRequest(.get, address.base + "/")
+        request.allowedHosts = AllowedHosts(patterns: [], origins: [address.origin])
+        do {
+            let secure = try await ports.http.send(request).secureOrigin
+            return secure.map { $0 + address.path } ?? server
+        } catch HTTPError.unreachable(let reason) {
+            throw HTTPError.unreachable(reason)
+        } catch is HTTPError {
+            return server
+        }
+    }
+
+    // MARK: Secrets
+
+    /// Unlocks secrets, and the keyring for new ones, because of an action of the user. May prompt.
+    func unlockSecrets(_ keys: [SecretKey]) async throws {
+        try await ports.secrets.unlock(keys, isForStoring: true)
+        // Other accounts may wait for the same keyring.
+        engine.retryNow()
+    }
+
+    /// Unlocks the token that a login replaces. Call it outside of the queue of changes, which must not wait for
+    /// prompts.
+    func unlockToken(
+        of identity: AccountIdentity, _ provider: any Provider, _ expected: Account?
+    ) async throws {
+        let id =
+            expected?.id ?? engine.accounts.account(identity, of: provider)?.id
+            ?? AccountID(provider: provider.info.id, identity) { engine.accounts[$0] != nil }
+        try await ports.secrets.unlock([.account(id.text)], isForStoring: true)
+    }
+}

@@ -1,0 +1,174 @@
+internal import EngineModel
+internal import Logging
+internal import ProviderKit
+
+/// The notifications about issues that no reply to a client reports, and the actions that the user starts from them.
+///
+/// ``NotificationPolicy`` decides; this type has the timers, calls the notification service and performs the actions.
+package final class Notifications {
+    /// The time after a new notification in which its subject gets no other new notification.
+    static let newNotificationPause = Duration.seconds(30)
+    /// The shortest time between two updates of a notification: a burst of issues is one update.
+    static let updatePause = Duration.seconds(1)
+
+    private unowned let engine: Engine
+    private let clock: any Clock<Duration>
+    private let presenter: (any NotificationPresenter)?
+    private var policy = NotificationPolicy()
+    private var pauses: [IssueSubject: Task<Void, Never>] = [:]
+    private var updates: [Int: Update] = [:]
+
+    /// The update in progress of one notification.
+    private final class Update {
+        /// True if the content changed since it was sent last.
+        var isDue = true
+        var pause: Task<Void, Never>?
+    }
+
+    init(_ engine: Engine, _ presenter: (any NotificationPresenter)?) {
+        self.engine = engine
+        clock = engine.ports.clock
+        self.presenter = presenter
+        presenter?.delegate = self
+    }
+
+    // MARK: Issues
+
+    func raise(_ issue: ReportedIssue, about subject: IssueSubject) {
+        guard presenter != nil else { return }
+        perform(policy.raise(issue, about: subject))
+    }
+
+    func resolve(_ kind: ReportedIssue.Kind, about subject: IssueSubject) {
+        perform(policy.resolve(kind, about: subject))
+    }
+
+    func resolveAll(about subject: IssueSubject) { perform(policy.resolveAll(about: subject)) }
+
+    func removeFailedLike(_ photo: PhotoID, about subject: IssueSubject) {
+        perform(policy.removeFailedLike(photo, about: subject))
+    }
+
+    /// Withdraws all notifications, because the daemon ends and could not perform their actions.
+    func stop() {
+        for task in pauses.values { task.cancel() }
+        for number in policy.numbers { presenter?.withdraw(number) }
+        policy = NotificationPolicy()
+    }
+
+    // MARK: Steps of the policy
+
+    private func perform(_ steps: [NotificationPolicy.Step]) {
+        for step in steps {
+            switch step {
+            case .post(let number): post(number)
+            case .startPause(let subject): startPause(of: subject)
+            }
+        }
+    }
+
+    private func startPause(of subject: IssueSubject) {
+        pauses[subject]?.cancel()
+        pauses[subject] = Task { [weak self, clock] in
+            do { try await clock.sleep(for: Self.newNotificationPause) } catch { return }
+            guard let self else { return }
+            pauses[subject] = nil
+            perform(policy.pauseEnded(subject))
+        }
+    }
+
+    private func post(_ number: Int) {
+        // A withdrawal is immediate. If the notification is being shown, the update in progress withdraws it again.
+        if policy.content(number) == nil { presenter?.withdraw(number) }
+        if let update = updates[number] {
+            update.isDue = true
+            if policy.content(number) == nil { update.pause?.cancel() }
+            return
+        }
+        guard policy.content(number) != nil else { return }
+        let update = Update()
+        updates[number] = update
+        Task { [weak self] in
+            await self?.show(number, update)
+            self?.updates[number] = nil
+        }
+    }
+
+    private func show(_ number: Int, _ update: Update) async {
+        while update.isDue {
+            update.isDue = false
+            guard let content = policy.content(number) else {
+                presenter?.withdraw(number)
+                return
+            }
+            guard await presenter?.show(content, as: number) == true else {
+                if !update.isDue { policy.notShown(number) }
+                continue
+            }
+            let pause = Task { [clock] in _ = try? await clock.sleep(for: Self.updatePause) }
+            update.pause = pause
+            if policy.content(number) != nil { await pause.value }
+            pause.cancel()
+            update.pause = nil
+        }
+    }
+}
+
+// MARK: - Events of the engine
+
+extension Notifications: EngineObserver {
+    package func handle(_ event: EngineEvent) {
+        guard case .account(let account, let event) = event else { return }
+        switch event {
+        case .changed(.state): engine.reportState(of: account)
+        case .likeConfirmed(let photo, _, _): removeFailedLike(photo, about: .account(account.id))
+        case .likeFailed(let photo, let isWanted, let error):
+            account.reportFailedLike(photo, isWanted, error)
+        default: break
+        }
+    }
+}
+
+// MARK: - Events of the notification service
+
+extension Notifications: NotificationPresenterDelegate {
+    package func notificationInvoked(
+        _ action: NotificationAction, _ number: Int, activationToken: String
+    ) {
+        guard let (subject, issues, steps) = policy.act(action, on: number) else { return }
+        perform(steps)
+        switch action {
+        case .login:
+            guard !issues.isEmpty else { return }
+            Task { await engine.logInAgain(subject, activationToken: activationToken) }
+        case .retry:
+            for issue in issues { retry(issue, about: subject) }
+        }
+    }
+
+    private func retry(_ issue: ReportedIssue, about subject: IssueSubject) {
+        switch (issue.kind, subject) {
+        case (.likes, .account(let id)):
+            guard let account = engine.accounts[id] else { return }
+            Task {
+                // A like that fails again is reported again.
+                for like in issue.likes {
+                    _ = try? await account.changeLike(of: like.photo.text, to: like.isWanted)
+                }
+            }
+        case (.secretStore, _): Task { await engine.unlockAgain() }
+        case (.pluginFailed, .provider(let id, _)): engine.restartSessions(of: id)
+        default: engine.retryNow()
+        }
+    }
+
+    package func notificationClosed(_ number: Int, _ reason: NotificationCloseReason) {
+        policy.closed(number, reason)
+    }
+
+    package func notificationsLost(_ numbers: [Int]) {
+        for number in numbers { policy.lost(number) }
+    }
+
+    package func presenterAppeared() { perform(policy.presenterAppeared()) }
+}

@@ -1,0 +1,163 @@
+internal import EngineModel
+internal import Images
+internal import Logging
+internal import ProviderKit
+internal import Quoting
+internal import Services
+package import SlideshowCore
+internal import Translation
+
+/// All slideshows: the default one, and those that clients created with a name.
+package final class Slideshows {
+    /// The maximum number of slideshows besides the default one.
+    package static let maximumCount = 16
+
+    /// Called when a slideshow needs its timer; see ``Slideshow/onAttach``.
+    package var onAttach: () -> Void = {} {
+        didSet { for slideshow in all { slideshow.onAttach = onAttach } }
+    }
+
+    private unowned let engine: Engine
+    private let store: SlideshowStore
+    private let hidden: HiddenPhotos
+    private let opening = ChangeQueue()
+    private var named: [String: Slideshow] = [:]
+    private let marking = ChangeQueue()
+    /// The default slideshow.
+    package let main: Slideshow
+
+    /// - Parameters:
+    ///   - engine: The engine.
+    ///   - store: The store.
+    ///   - contents: The contents of the store.
+    init(_ engine: Engine, _ store: SlideshowStore, _ contents: SlideshowStore.Contents) {
+        self.engine = engine
+        self.store = store
+        let hidden = HiddenPhotos(store, contents)
+        self.hidden = hidden
+        func make(_ name: String) -> Slideshow {
+            Self.make(name, store, contents, hidden, engine)
+        }
+        main = make("")
+        for name in contents.names { named[name] = make(name) }
+        hidden.slideshows = { [unowned self] in all }
+    }
+
+    private static func make(
+        _ name: String, _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
+        _ hidden: HiddenPhotos, _ engine: Engine
+    ) -> Slideshow {
+        Slideshow(
+            name, store, contents, hidden, EngineSlideshowPhotos(engine, for: name),
+            clock: engine.ports.clock, logger: engine.ports.logger)
+    }
+
+    /// All slideshows, the default one first, the others by name.
+    package var all: [Slideshow] { [main] + named.values.sorted { $0.name < $1.name } }
+
+    // MARK: Creation and removal
+
+    /// Returns the slideshow with a name, which is created if necessary.
+    ///
+    /// - Throws: ``EngineError/invalidArgument(_:)`` for another name; ``EngineError/tooManySlideshows``; ``StorageError``.
+    package func open(_ name: String) async throws -> Slideshow {
+        guard SlideshowStore.isValid(name) else {
+            throw EngineError.invalidArgument(
+                "The name of a slideshow has 1 to 32 characters of a to z, 0 to 9 and _, unlike \(name.quoted)."
+            )
+        }
+        return try await opening.run {
+            if let known = named[name] { return known }
+            guard named.count < Self.maximumCount else { throw EngineError.tooManySlideshows }
+            try await store.create(name)
+            let slideshow = Self.make(name, store, SlideshowStore.Contents(), hidden, engine)
+            slideshow.onAttach = onAttach
+            named[name] = slideshow
+            engine.addObserver(slideshow)
+            slideshow.start()
+            engine.emit(.slideshowAdded(slideshow))
+            return slideshow
+        }
+    }
+
+    /// Deletes a slideshow with its settings and its history.
+    ///
+    /// - Throws: ``EngineError/notSupported(_:)`` for the default one; ``StorageError``.
+    package func remove(_ slideshow: Slideshow) async throws {
+        let name = slideshow.name
+        guard !name.isEmpty else {
+            throw EngineError.notSupported(
+                Message(verbatim: "The default slideshow cannot be removed."))
+        }
+        try await opening.run {
+            guard named[name] === slideshow else { return }
+            try await slideshow.delete()
+            named[name] = nil
+            engine.removeObserver(slideshow)
+            _ = await pin()
+            keepIDs()
+            engine.emit(.slideshowRemoved(slideshow))
+        }
+    }
+
+    /// Checks the current photos after the accounts have started.
+    func start() {
+        for slideshow in all { slideshow.start() }
+        keepIDs()
+    }
+
+    /// Stops all slideshows.
+    func stop() {
+        for slideshow in all { slideshow.stop() }
+    }
+
+    // MARK: Accounts that leave
+
+    /// Deletes the photos of an account that logged out.
+    func logOut(_ account: AccountID) async {
+        for slideshow in all { await slideshow.logOut([account]) }
+        await store.scrubPlaylists(account)
+    }
+
+    /// Deletes all data about an account that was removed.
+    func forget(_ account: AccountID) async {
+        do { try await hidden.forget(account) } catch {
+            engine.ports.logger.notice(
+                "The hidden photos of an account cannot be deleted",
+                metadata: ["reason": "\(error)"])
+        }
+        for slideshow in all { await slideshow.accountRemoved(account) }
+        await store.scrubPlaylists(account)
+        await store.scrubSettings(account)
+    }
+
+    // MARK: Images and IDs that are needed
+
+    /// Protects the images that slideshows need from being evicted; see ``SlideshowPhotos/pin()``.
+    func pin() async -> Set<String> {
+        await engine.stores.images.pin(Set(all.flatMap(\.neededImages)))
+    }
+
+    /// Keeps the IDs of photos of slideshows; see ``SlideshowPhotos/keepIDs()``.
+    func keepIDs() {
+        Task { [weak engine, weak self] in
+            await self?.marking.run {
+                for account in engine?.accounts.all ?? [] { await self?.keepIDs(of: account) }
+            }
+        }
+    }
+
+    private func keepIDs(of account: Account) async {
+        func ids(_ photos: [CombinedPhotoID]) -> Set<PhotoID> {
+            Set(photos.lazy.filter { $0.account == account.id }.map(\.photo))
+        }
+        do {
+            try await account.photos?.setMarked(ids(hidden.ids), .hidden)
+            try await account.photos?.setMarked(ids(all.compactMap(\.currentID)), .current)
+        } catch {
+            engine.ports.logger.notice(
+                "The IDs of photos of the slideshow cannot be kept",
+                metadata: ["reason": "\(error)"])
+        }
+    }
+}

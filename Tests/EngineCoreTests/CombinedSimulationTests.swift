@@ -1,0 +1,41 @@
+import TestSupport
+import Testing
+
+@testable import EngineCore
+
+/// Random walks through the combined feed, checked against a reference model.
+@Suite(.timeLimit(.minutes(30)))
+struct CombinedSimulationTests {
+    @Test func `no walk through the combined feed repeats, loses or misplaces a photo`()
+        async throws
+    {
+        var failures: [String] = []
+        var total = CombinedSimulation.Statistics()
+        for seed in Simulation.seeds(2_000) where failures.count < 3 {
+            var simulation = CombinedSimulation(seed: seed)
+            if let failure = simulation.run() { failures.append(failure) }
+            total.add(simulation.statistics)
+            // Other tests run on the same threads.
+            await Task.yield()
+        }
+        #expect(failures == [], "\(failures.joined(separator: "\n\n"))")
+        guard Simulation.seeds(2_000).count >= 2_000 else { return }
+        // The histories reach all cases.
+        for count in [
+            total.pages, total.leftOut, total.joined, total.problems, total.logouts, total.photos,
+        ] {
+            #expect(count > 200)
+        }
+    }
+}
+
+extension CombinedSimulation.Statistics {
+    fileprivate mutating func add(_ other: Self) {
+        pages += other.pages
+        leftOut += other.leftOut
+        joined += other.joined
+        problems += other.problems
+        logouts += other.logouts
+        photos += other.photos
+    }
+}

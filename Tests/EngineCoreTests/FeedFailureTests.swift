@@ -1,0 +1,180 @@
+import EngineModel
+import Glibc
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import EngineCore
+@testable import Feeds
+
+/// The feed cache with invalid responses, with a lost or damaged file, and at its limits.
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct FeedFailureTests {
+    private let nine = (1...9).map { "p\($0)" }
+
+    @Test func `a first page without photos hides no cached photo`() async throws {
+        let fixture = try await ServiceFixture(nine, isRead: true)
+        // Two pages of entries without photos, before the photos.
+        let drawings = (1...6).map { "drawing\($0)" }
+        fixture.service.state.update {
+            $0.hidden = Set(drawings)
+            $0.photos = drawings + ["news"] + $0.photos
+        }
+        #expect(try await fixture.account.refreshFeed("") == 1)
+        #expect(try await fixture.walk() == ["news"] + nine)
+        // More of them than one refresh fetches.
+        fixture.service.state.update {
+            $0.hidden.formUnion((0..<60).map { "more\($0)" })
+            $0.photos = (0..<60).map { "more\($0)" } + $0.photos
+        }
+        #expect(try await fixture.account.refreshFeed("") == 0)
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        #expect(try await fixture.page(count: 10).ids == ["news"] + nine)
+    }
+
+    @Test func `an empty response counts when it is repeated`() async throws {
+        let fixture = try await ServiceFixture(nine, isRead: true)
+        fixture.service.state.update { $0.photos = [] }
+        #expect(try await fixture.account.refreshFeed("") == 0)
+        #expect(try await fixture.page().ids == Array(nine.prefix(3)))
+        _ = try await fixture.account.refreshFeed("")
+        try await fixture.waitForEvent("updated new 0")
+        #expect(try await fixture.page().ids == [])
+    }
+
+    @Test func `a list that ends before its own total is an invalid response`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        _ = try await fixture.walk()
+        fixture.service.state.update {
+            $0.photos = ["p1"]
+            $0.total = 9_000
+        }
+        await #expect(throws: ProviderError.self) { try await fixture.account.refreshFeed("") }
+        #expect(try await fixture.walk() == nine)
+    }
+
+    @Test func `a page that is fetched after a day is not shown out of order`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        let first = try await fixture.page(count: 2)
+        // The gap after p3 has the page token 3, which is another position a day later.
+        let later = (1...12).map { "later\($0)" }
+        fixture.service.state.update { $0.photos = later + $0.photos }
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
+        let second = try await fixture.page("", first.next, count: 2)
+        #expect(second.ids == ["p3"])
+        await #expect(throws: ProviderError.staleCursor) {
+            try await fixture.page("", second.next, count: 2)
+        }
+        // A new walk has the order of the service.
+        #expect(try await fixture.walk(count: 4) == later + nine)
+    }
+
+    @Test func `a page in an old gap is found by the known photos above it`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        let first = try await fixture.page(count: 3)
+        fixture.service.state.update { $0.photos = ["later"] + $0.photos }
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
+        #expect(try await fixture.page("", first.next, count: 9).ids == Array(nine.dropFirst(3)))
+        #expect(try await fixture.walk() == ["later"] + nine)
+    }
+
+    @Test func `stable page tokens remain valid after a day`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        fixture.service.state.update { $0.hasStablePageTokens = true }
+        _ = try await fixture.page(count: 3)
+        let first = try await fixture.page(count: 3)
+        let later = (1...12).map { "later\($0)" }
+        fixture.service.state.update { $0.photos = later + $0.photos }
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
+        _ = try await fixture.account.refreshFeed("")
+        #expect(try await fixture.page("", first.next, count: 9).ids == Array(nine.dropFirst(3)))
+        #expect(try await fixture.walk(count: 4) == later + nine)
+    }
+
+    @Test func `a source that was read offline is refreshed once the network is back`() async throws
+    {
+        let fixture = try await ServiceFixture(nine, isRead: true)
+        fixture.ports.time.update { $0 = $0 + .seconds(3600) }
+        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        #expect(try await fixture.page().ids == Array(nine.prefix(3)))
+        try await fixture.state { if case .offline = $0 { true } else { false } }
+        fixture.service.state.update {
+            $0.error = nil
+            $0.photos = ["news"] + $0.photos
+        }
+        fixture.engine.retryNow()
+        try await fixture.waitForEvent("updated new 1")
+        #expect(try await fixture.page().ids == ["news", "p1", "p2"])
+    }
+
+    @Test func `a clock that is set back does not keep a page fresh`() async throws {
+        let fixture = try await ServiceFixture(nine, isRead: true)
+        fixture.service.state.update { $0.photos = ["news"] + $0.photos }
+        fixture.ports.time.update { $0 = $0 + .seconds(-31_536_000) }
+        #expect(try await fixture.page().ids == Array(nine.prefix(3)))
+        try await fixture.waitForEvent("updated new 1")
+        #expect(try await fixture.walk() == ["news"] + nine)
+    }
+
+    // MARK: The file
+
+    @Test func `a cache file whose damage is found while reading is created again`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        _ = try await fixture.walk()
+        fixture.engine.stop()
+        let path = fixture.feedFile
+        // The first page, with the schema, stays intact; the tables are overwritten.
+        let file = open(path, O_RDWR)
+        var page = [UInt8](repeating: 0, count: 100)
+        #expect(pread(file, &page, 100, 0) == 100)
+        let pageSize = Int(page[16]) << 8 | Int(page[17])
+        let garbage = [UInt8](repeating: 0xa5, count: pageSize)
+        var status = stat()
+        #expect(fstat(file, &status) == 0)
+        for offset in stride(from: pageSize, to: Int(status.st_size), by: pageSize) {
+            #expect(pwrite(file, garbage, pageSize, off_t(offset)) == pageSize)
+        }
+        close(file)
+        let next = try await ServiceFixture(after: fixture)
+        #expect(try await next.walk() == nine)
+    }
+
+    @Test func `a database with other tables is created again`() async throws {
+        let fixture = try await ServiceFixture(nine, isRead: true)
+        fixture.engine.stop()
+        let path = fixture.feedFile
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        try Database(path: path, durability: .process).execute("CREATE TABLE other (x)")
+        let next = try await ServiceFixture(after: fixture)
+        #expect(try await next.walk() == nine)
+    }
+
+    @Test func `a cache that cannot have a file is in memory`() async throws {
+        let fixture = try await ServiceFixture(nine, isOpen: true)
+        fixture.engine.stop()
+        let path = fixture.feedFile
+        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
+        // Root may write anywhere, but a file cannot replace a folder.
+        #expect(mkdir(path, 0o700) == 0)
+        let next = try await ServiceFixture(after: fixture)
+        #expect(try await next.walk() == nine)
+        #expect(try await next.account.setLiked("p1", true) == .done)
+        #expect(try await next.account.photo("p1").isLiked)
+        next.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        #expect(try await next.walk() == nine)
+    }
+
+    // MARK: Limits
+
+    @Test func `the least recently read sources are removed`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        for number in 0..<FeedTables.sourcesLimit + 5 {
+            fixture.ports.time.update { $0 = $0 + .seconds(1) }
+            _ = try await fixture.page("topic\(number)")
+        }
+        #expect(try fixture.feedRows("source") == Int64(FeedTables.sourcesLimit))
+        #expect(try fixture.feedRows("source WHERE id = 'topic4'") == 0)
+        #expect(try fixture.feedRows("source WHERE id = 'topic5'") == 1)
+    }
+}

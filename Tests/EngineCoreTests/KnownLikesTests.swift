@@ -1,0 +1,63 @@
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import EngineCore
+
+/// The likes of services that report no number of likes, no list of likes, or no permission.
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct KnownLikesTests {
+    @Test func `the number of likes follows the source with the liked photos`() async throws {
+        let photos = (1...9).map { "p\($0)" }
+        let fixture = try await ServiceFixture(photos)
+        fixture.service.state.update { $0.liked = Set(photos) }
+        #expect(try await fixture.page("likes").ids.count == 3)
+        try await poll { fixture.account.likeCount == 3 }
+        #expect(try await fixture.walk("likes") == photos)
+        try await poll { fixture.account.likeCount == 9 }
+        _ = try await fixture.account.setLiked("p1", false)
+        try await poll { fixture.account.likeCount == 8 }
+        #expect(try await fixture.walk("likes").count == 8)
+    }
+
+    @Test func `the likes of a service without a list of likes are those that are known`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b", "c"])
+        fixture.service.state.update {
+            $0.likesPageError = .notSupported("There is no list.")
+            $0.liked = ["c"]
+        }
+        _ = try await fixture.page()
+        #expect(try await fixture.walk("likes") == ["c"])
+        #expect(try await fixture.account.setLiked("a", true) == .done)
+        for _ in 0..<3 {
+            #expect(try await fixture.walk("likes") == ["a", "c"])
+            _ = try await fixture.account.refreshFeed("likes")
+        }
+        #expect(try await fixture.account.setLiked("a", false) == .done)
+        #expect(try await fixture.walk("likes") == ["c"])
+        #expect(fixture.account.likeCount == 1)
+    }
+
+    @Test
+    func `a denied like has a notice, and a refresh sends it after the permission is granted`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a"])
+        let reason = "The API key lacks the permission asset.update; edit the key."
+        fixture.service.state.update {
+            $0.likeError = ProviderError.denied("\(reason)")
+            $0.notices = ["An image is omitted.\n"]
+        }
+        #expect(try await fixture.account.setLiked("a", true) == .local)
+        _ = try await fixture.page()
+        try await poll { fixture.account.notices == ["An image is omitted.", reason] }
+        try await fixture.account.refresh()
+        try await poll { fixture.count("like a") == 2 && fixture.account.pendingLikes.isEmpty }
+        fixture.service.state.update { $0.likeError = nil }
+        try await fixture.account.refresh()
+        try await poll { fixture.service.state.value.liked == ["a"] }
+        try await poll { fixture.account.notices == ["An image is omitted."] }
+    }
+}

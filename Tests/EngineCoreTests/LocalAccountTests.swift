@@ -1,0 +1,202 @@
+import EngineModel
+import Feeds
+import ProviderKit
+import TestSupport
+import Testing
+
+@testable import EngineCore
+@testable import Services
+
+/// Accounts of a provider that stores users, likes and avatars itself.
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct LocalAccountTests {
+    private let provider = FakeLocalProvider()
+
+    private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
+        try EngineFixture(directory, providers: [provider])
+    }
+
+    private func logIn(
+        _ fixture: EngineFixture, _ name: String = "ada", password: String? = nil
+    ) async throws -> Account {
+        var options = LoginOptions()
+        options.username = name
+        if let password { options.password = { Secret(password) } }
+        let account = try await fixture.engine.logins.start("home", options).wait()
+        // Later events do not belong to the login.
+        try await fixture.events.wait { $0.contains("profile \(name)") ? true : nil }
+        return account
+    }
+
+    @Test func `a login reads its password after it has begun`() async throws {
+        let fixture = try fixture()
+        _ = try await logIn(fixture, password: "geheim")
+        await #expect(throws: ProviderError.wrongPassword("No.")) {
+            _ = try await logIn(fixture, "bob", password: "geraten")
+        }
+        var options = LoginOptions()
+        options.username = "eve"
+        options.password = { throw EngineError.tooLarge("Too long.") }
+        let login = try fixture.engine.logins.start("home", options)
+        await #expect(throws: EngineError.tooLarge("Too long.")) { _ = try await login.wait() }
+        #expect(fixture.engine.accounts.all.map(\.id.text) == ["home_ada"])
+    }
+
+    @Test func `a like is done at once and reported`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        #expect(account.offersLikes)
+        #expect(try await account.setLiked("1", true) == .done)
+        #expect(account.likeCount == 1)
+        let events = fixture.events.value.filter {
+            !$0.hasPrefix("profile") && !$0.hasPrefix("avatar")
+        }
+        #expect(
+            events.suffix(4) == [
+                "photos changed [1]", "updated likes 1", "liked 1 0", "changed home_ada",
+            ])
+        #expect(try await account.setLiked("1", true) == .done)
+        #expect(
+            fixture.events.value.filter { !$0.hasPrefix("profile") && !$0.hasPrefix("avatar") }
+                == events)
+        // Each call sees the state that the one before has set.
+        async let first = account.toggleLike("1")
+        async let second = account.toggleLike("1")
+        #expect(try await Set([first.isLiked, second.isLiked]) == [false, true])
+        await #expect(throws: ProviderError.self) { try await account.setLiked("none", true) }
+        let before = fixture.events.value.count
+        provider.sessions.value[0].continuation.yield(.likes(count: 7))
+        _ = try await fixture.events.elements(before + 2)
+        #expect(account.likeCount == 7)
+        try await fixture.engine.accounts.logOut(account)
+        await #expect(throws: EngineError.self) { try await account.setLiked("1", false) }
+    }
+
+    @Test func `an account offers likes before its session begins`() async throws {
+        let fixture = try fixture()
+        _ = try await logIn(fixture)
+        fixture.engine.stop()
+        let next = try self.fixture(fixture.directory)
+        #expect(next.engine.accounts.all.map(\.offersLikes) == [true])
+    }
+
+    @Test func `a removed default album is replaced by all photos until it returns`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        let album = SourceID("album:x")
+        try await account.setDefaultSource(album)
+        let (_, next) = try await account.page("", cursor: "", count: 1)
+        let session = provider.sessions.value[0]
+
+        provider.state.update { $0.sources.remove("album:x") }
+        session.continuation.yield(.removed([PhotoID("1")]))
+        try await fixture.events.wait {
+            $0.filter { !$0.hasPrefix("avatar") }.suffix(3) == [
+                "photos removed [1]", "profile ada", "changed home_ada",
+            ] ? true : nil
+        }
+        #expect(account.defaultSource == SourceID("all"))
+        #expect(try await account.page("", cursor: "", count: 1).photos.map(\.id.text) == ["all"])
+        await #expect(throws: ProviderError.staleCursor) {
+            try await account.page("", cursor: next, count: 1)
+        }
+        await #expect(throws: ProviderError.self) {
+            try await account.page("all", cursor: "x", count: 1)
+        }
+        // The choice of the user is still stored.
+        #expect(try fixture.stored.accounts.first?.defaultSource == album)
+        provider.state.update { $0.sources.insert("album:x") }
+        session.continuation.yield(.updated(album, new: 1))
+        try await fixture.events.wait {
+            $0.filter { !$0.hasPrefix("avatar") }.suffix(3) == [
+                "updated album:x 1", "profile ada", "changed home_ada",
+            ] ? true : nil
+        }
+        #expect(account.defaultSource == album)
+        #expect(try await account.page("", cursor: next, count: 1).photos.count == 1)
+
+        provider.state.update { $0.sources.remove("album:x") }
+        #expect(await account.checkDefaultSource() == SourceID("all"))
+        try await account.setDefaultSource(SourceID("likes"))
+        #expect(account.defaultSource == SourceID("likes"))
+    }
+
+    @Test func `an avatar is made from a photo, also of another account`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture)
+        let bob = try await logIn(fixture, "bob")
+        try await ada.setAvatar("1")
+        #expect(ada.profile.avatar == "/ada/1/full")
+        try await ada.setAvatar("home_bob/2/3")
+        #expect(ada.profile.avatar == "/bob/2/3/full")
+        try await ada.setAvatar("nobody/2")
+        #expect(ada.profile.avatar == "/ada/nobody/2/full")
+        try await fixture.engine.accounts.logOut(bob)
+        await #expect(throws: EngineError.self) { try await ada.setAvatar("home_bob/2") }
+        await #expect(throws: EngineError.self) { try await bob.setAvatar("2") }
+    }
+
+    @Test func `a logged-out account keeps its name and avatar`() async throws {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture)
+        try await ada.setAvatar("1")
+        try await fixture.engine.accounts.logOut(ada)
+        #expect(ada.profile.avatar == "/ada/1/full")
+        fixture.engine.stop()
+        let next = try self.fixture(fixture.directory)
+        next.engine.start()
+        try await next.events.wait { $0.contains("profile ada") ? true : nil }
+        let account = try #require(next.engine.accounts.all.first)
+        #expect(!account.isLoggedIn)
+        #expect(account.profile.avatar == "/ada/1/full")
+        #expect(account.profileState == .ready)
+        try await account.refreshProfile()
+    }
+
+    @Test func `a provider without avatars refuses to set one`() async throws {
+        let fixture = try EngineFixture()
+        let account = try await fixture.logIn("ada")
+        await #expect(throws: EngineError.self) { try await account.setAvatar("1") }
+    }
+
+    @Test func `the session learns of watches of the source that depends on the date`() async throws
+    {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        let session = try #require(provider.sessions.value.last)
+        // Its folders may be in a file system that reports no changes.
+        #expect(account.watch(SourceID("all"), by: .client(":1.1")))
+        #expect(!session.isWatched.value)
+        #expect(account.isDated(SourceID("memories")) && !account.isDated(SourceID("all")))
+        let memories = SourceID("memories")
+        #expect(account.watch(memories, by: .client(":1.1")))
+        #expect(account.watch(memories, by: .component("slideshow")))
+        #expect(session.isWatched.value)
+        account.unwatch(.client(":1.1"))
+        #expect(session.isWatched.value)
+        fixture.engine.unwatch(.component("slideshow"))
+        #expect(!session.isWatched.value)
+        fixture.engine.resumed()
+        #expect(session.dateChecks.value == 1)
+        // The default source is watched by its ID.
+        try await account.setDefaultSource(memories)
+        #expect(account.watch(SourceID(""), by: .client(":1.2")))
+        fixture.engine.restartSessions(of: "home")
+        let next = try #require(provider.sessions.value.last)
+        #expect(next !== session && next.isWatched.value)
+    }
+
+    @Test func `a client that does not read for a day ends its watch`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        let session = try #require(provider.sessions.value.last)
+        let memories = SourceID("memories")
+        account.watch(memories, by: .client(":1.1"))
+        session.continuation.yield(.updated(memories, new: 1))
+        try await fixture.events.wait { $0.contains("updated memories 1") ? true : nil }
+        #expect(session.isWatched.value)
+        fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
+        session.continuation.yield(.updated(memories, new: 2))
+        try await session.isWatched.wait { $0 ? nil : true }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import PluginHosting
+import ProviderKit
+import TestSupport
+import Testing
+
+/// Control groups of plugins. `dist/development/try-package` tries those of a service manager.
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct PlacementTests {
+    private struct Placed: Sendable {
+        let process: Int32
+        let plugin: String
+        let memoryBytes: Int
+        let tasks: Int
+        let program: String
+        let children: String
+    }
+
+    @Test(arguments: [SandboxKind.bubblewrap, .landlock])
+    func `the program of a plugin starts after the plugin was placed`(
+        _ level: SandboxKind
+    ) async throws {
+        let calls = Observed<[Placed]>([])
+        let gate = Observed(false)
+        let plugin = try PluginFixture(
+            "show(os.getppid())", level: level,
+            place: { process, plugin, memoryBytes, tasks in
+                try await gate.wait { $0 ? true : nil }
+                func text(_ name: String) -> String {
+                    (try? String(contentsOfFile: "/proc/\(process)/\(name)", encoding: .utf8)) ?? ""
+                }
+                calls.append(
+                    Placed(
+                        process: process, plugin: plugin, memoryBytes: memoryBytes, tasks: tasks,
+                        program: text("comm"), children: text("task/\(process)/children")))
+            })
+        let call = Task { try await plugin.shown() }
+        try await plugin.logged("A plugin was started")
+        gate.update { $0 = true }
+        // The group of the test does not limit memory: the next process has limits of its own.
+        #expect(try await call.value != nil)
+        #expect(calls.value.count == 1)
+        let placed = try #require(calls.value.first)
+        #expect(placed.plugin == "odd")
+        #expect(placed.memoryBytes == 576 << 20 && placed.tasks == 34)
+        #expect(placed.program == "imagefeed-plugi\n" && placed.children.isEmpty)
+        #expect(
+            plugin.log.value.contains {
+                $0.contains("no control groups of their own")
+                    && $0.contains("the group does not limit memory")
+            })
+        #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 2)
+        #expect(!plugin.log.value.contains { $0.contains("A plugin failed") })
+        #expect(plugin.disablements.value.isEmpty)
+    }
+
+    @Test func `a plugin that cannot be placed has limits of its own`() async throws {
+        let plugin = try PluginFixture(
+            """
+            import resource
+            show(resource.getrlimit(resource.RLIMIT_AS)[0] >> 20)
+            """, place: { _, _, _, _ in throw ProviderError.failed("no manager") })
+        #expect(try await plugin.shown() == "576")
+        try await plugin.logged("no manager")
+    }
+}

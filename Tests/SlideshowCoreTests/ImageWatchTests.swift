@@ -1,0 +1,46 @@
+import Glibc
+import TestSupport
+import Testing
+
+@testable import SlideshowCore
+
+@Suite(.timeLimit(.minutes(1))) @MainActor struct ImageWatchTests {
+    private let directory: TemporaryDirectory
+    private let losses = Observed<[String]>([])
+    private let watch = ImageWatch()
+
+    init() throws { directory = try TemporaryDirectory() }
+
+    private func begin(_ name: String) {
+        watch.watch(directory.appending(name)) { [losses] in losses.append(name) }
+    }
+
+    @Test func `a deleted file is lost, once`() async throws {
+        try directory.write("x", to: "a")
+        begin("a")
+        unlink(directory.appending("a"))
+        _ = try await losses.elements(1)
+        // The same path can be watched again.
+        begin("a")
+        #expect(try await losses.elements(2) == ["a", "a"])
+    }
+
+    @Test(.timeLimit(.minutes(2))) func `a file that another one replaces is lost`() async throws {
+        try directory.write("x", to: "a")
+        begin("a")
+        // The first replacement may be before the begin of the watch.
+        try await poll {
+            try directory.write("y", to: "b")
+            rename(directory.appending("b"), directory.appending("a"))
+            return losses.value == ["a"]
+        }
+    }
+
+    @Test func `only the last file is watched`() async throws {
+        for name in ["a", "b"] { try directory.write("x", to: name) }
+        begin("a")
+        begin("b")
+        for name in ["a", "b"] { unlink(directory.appending(name)) }
+        #expect(try await losses.elements(1) == ["b"])
+    }
+}

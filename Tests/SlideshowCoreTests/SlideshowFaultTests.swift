@@ -1,0 +1,243 @@
+import EngineModel
+import Foundation
+import Logging
+import LoopbackHTTP
+import ProviderKit
+import Storage
+import TestSupport
+import Testing
+
+@testable import SlideshowCore
+
+/// Tests of slideshows whose stores or photos fail.
+@Suite(.timeLimit(.minutes(10))) @MainActor
+struct SlideshowFaultTests {
+    private let account = AccountID(stored: "a")
+    private let data: Store
+    private let cache: Store
+    private let directory: TemporaryDirectory
+    private let photos = FakeSlideshowPhotos(["a": (1...5).map { "p\($0)" }])
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        data = Store(
+            directory.appending("data.sqlite"), .durable, [SlideshowStore.dataFormat])
+        cache = Store(
+            directory.appending("cache.sqlite"), .disposable, [SlideshowStore.cacheFormat])
+    }
+
+    private var store: SlideshowStore { SlideshowStore(data: data, cache: cache) }
+
+    private func id(_ photo: String) -> CombinedPhotoID {
+        CombinedPhotoID(account, PhotoID(photo))
+    }
+
+    /// Opens the default slideshow and one with a name, as after a start.
+    private func open() async throws -> (main: Slideshow, kitchen: Slideshow) {
+        let contents = try await store.contents()
+        let hidden = HiddenPhotos(store, contents)
+        let all = ["", "kitchen"].map { name in
+            Slideshow(
+                name, store, contents, hidden, photos, clock: CountingClock(),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
+        hidden.slideshows = { all }
+        return (all[0], all[1])
+    }
+
+    private func refuse(_ condition: String, in store: Store) async throws {
+        try await store.run {
+            try $0.execute(
+                "CREATE TRIGGER refuse BEFORE INSERT ON \(condition) BEGIN SELECT RAISE(ABORT, 'no'); END"
+            )
+        }
+    }
+
+    private func accept(in store: Store) async throws {
+        try await store.run { try $0.execute("DROP TRIGGER refuse") }
+    }
+
+    @Test func `a change that cannot be stored is refused and not announced`() async throws {
+        let slideshow = try await open().main
+        try await refuse("slideshow", in: data)
+        let changes = Observed(0)
+        slideshow.onChange = { changes.update { $0 += 1 } }
+        await #expect(throws: StorageError.self) { try await slideshow.setPaused(true) }
+        #expect(!slideshow.settings.isPaused && changes.value == 0)
+        try await accept(in: data)
+        try await slideshow.setPaused(true)
+        #expect(slideshow.settings.isPaused && changes.value == 1)
+    }
+
+    @Test func `a step that cannot be stored does not change the photo`() async throws {
+        let slideshow = try await open().main
+        try await slideshow.next()
+        try await refuse("playlist_state", in: cache)
+        await #expect(throws: StorageError.self) { try await slideshow.next() }
+        #expect(slideshow.currentID == id("p1"))
+        try await accept(in: cache)
+        try await slideshow.next()
+        #expect(slideshow.currentID == id("p2"))
+        #expect(try await open().main.playlist.entries == slideshow.playlist.entries)
+    }
+
+    @Test func `a photo that cannot be hidden durably is not hidden`() async throws {
+        let (main, kitchen) = try await open()
+        try await store.create("kitchen")
+        for slideshow in [main, kitchen] { try await slideshow.next() }
+        try await refuse("hidden", in: data)
+        await #expect(throws: StorageError.self) { try await kitchen.hide("a/p1") }
+        for slideshow in [main, kitchen] {
+            #expect(slideshow.hidden.isEmpty && slideshow.currentID == id("p1"))
+        }
+    }
+
+    @Test(arguments: ["", "kitchen"])
+    func `a hidden photo leaves all slideshows although a playlist cannot be stored`(
+        refused: String
+    ) async throws {
+        try await store.create("kitchen")
+        let (main, kitchen) = try await open()
+        for slideshow in [main, kitchen] { try await slideshow.next() }
+        try await refuse("playlist_state WHEN NEW.name = '\(refused)'", in: cache)
+        try await kitchen.hide("a/p1")
+        try await accept(in: cache)
+        let (laterMain, laterKitchen) = try await open()
+        for slideshow in [main, kitchen, laterMain, laterKitchen] {
+            #expect(slideshow.hidden == [id("p1")] && slideshow.currentID != id("p1"))
+            #expect(!slideshow.playlist.contains(id("p1")))
+            try await slideshow.next()
+            #expect(slideshow.currentID != id("p1") && slideshow.currentID != nil)
+        }
+    }
+
+    @Test func `settings that were stored apply although the playlist cannot be stored`()
+        async throws
+    {
+        let slideshow = try await open().main
+        try await slideshow.next()
+        try await refuse("playlist_state", in: cache)
+        try await slideshow.setOrientation("portrait")
+        try await accept(in: cache)
+        let later = try await open().main
+        #expect(later.settings.orientation == .portrait && later.playlist.cursor == "")
+        photos.portraits = [PhotoID("p3")]
+        for slideshow in [slideshow, later] {
+            try await slideshow.next()
+            #expect(slideshow.currentID == id("p3"))
+        }
+    }
+
+    @Test func `after a logout, no file contains a title of the account`() async throws {
+        try await store.create("kitchen")
+        let (main, kitchen) = try await open()
+        var photo = Photo(id: PhotoID("p1"))
+        photo.title = "SecretTitle"
+        photo.description = "SecretDescription"
+        for slideshow in [main, kitchen] {
+            try await slideshow.next()
+            try await slideshow.commit { $0.update(photo, of: id("p1")) }
+        }
+        func secrets() throws -> [String] {
+            try FileManager.default.subpathsOfDirectory(atPath: directory.path).filter { name in
+                let path = directory.appending(name)
+                var isFolder = false
+                guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+                    !isFolder
+                else { return false }
+                let bytes = try Data(contentsOf: URL(filePath: path))
+                return bytes.range(of: Data("Secret".utf8)) != nil
+            }
+        }
+        #expect(try !secrets().isEmpty)
+        photos.accounts[0].isLoggedIn = false
+        for slideshow in [main, kitchen] { await slideshow.logOut([account]) }
+        await store.scrubPlaylists(account)
+        #expect(try secrets().isEmpty)
+        #expect(main.photo == nil && kitchen.photo == nil)
+    }
+
+    @Test func `without the cache, settings and hidden photos remain`() async throws {
+        let before = try await open().main
+        try await before.setShuffled(true)
+        try await before.hide("a/p1")
+        try await before.next()
+        try await cache.run {
+            try $0.execute(
+                "DELETE FROM playlist; DELETE FROM playlist_part; DELETE FROM playlist_state")
+        }
+        let after = try await open().main
+        #expect(after.settings == before.settings && after.hidden == [id("p1")])
+        #expect(after.photo == nil && !after.canGoPrevious)
+        try await after.next()
+        #expect(after.currentID != nil)
+    }
+
+    // MARK: Photos that cannot be shown
+
+    @Test func `CanGoNext is right after a change without a client`()
+        async throws
+    {
+        let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["p1", "p2"]]))
+        fixture.photos.albums = ["x"]
+        fixture.photos.selections["x"] = [PhotoID("p2")]
+        fixture.photos.portraits = [PhotoID("p1")]
+        let slideshow = fixture.slideshow
+        try await slideshow.setOrientation("portrait")
+        try await fixture.setSource("a", "x")
+        await fixture.settle()
+        #expect(!slideshow.canGoNext)
+        await #expect(throws: EngineError.self) { try await slideshow.next() }
+        try await fixture.setSource("a")
+        await fixture.settle()
+        #expect(slideshow.canGoNext)
+        try await fixture.setSource("a", "x")
+        await fixture.settle()
+        #expect(!slideshow.canGoNext)
+        try await slideshow.setOrientation("any")
+        await fixture.settle()
+        #expect(slideshow.canGoNext && fixture.photos.fetches.isEmpty)
+    }
+
+    @Test(arguments: [false, true], [false, true])
+    func `any number of unreadable photos is passed over`(
+        isLocal: Bool, isShuffled: Bool
+    ) async throws {
+        let names = (1...(isLocal ? 230 : 410)).map { "p\($0)" }
+        let photos = FakeSlideshowPhotos(["a": names])
+        photos.accounts[0].isLocal = isLocal
+        photos.failing = Set(names.dropLast(4).map(id))
+        let fixture = SlideshowFixture(photos)
+        try await fixture.slideshow.setShuffled(isShuffled)
+        var failures = 0
+        while fixture.current.isEmpty, failures < 410 {
+            do { try await fixture.slideshow.next() } catch { failures += 1 }
+        }
+        #expect(names.suffix(4).contains(fixture.current))
+        // No service is asked for more than five images by a call.
+        #expect(failures <= (isLocal ? 0 : 82))
+    }
+
+    @Test(arguments: [false, true])
+    func `a search continues after the pages of a service that had no photo of the orientation`(
+        isShuffled: Bool
+    ) async throws {
+        let photos = FakeSlideshowPhotos(["a": (1...40).map { "p\($0)" }])
+        photos.accounts[0].isLocal = false
+        photos.pageLimit = 3
+        photos.passesPages = true
+        photos.portraits = [PhotoID("p39")]
+        let fixture = SlideshowFixture(photos)
+        try await fixture.slideshow.setShuffled(isShuffled)
+        try await fixture.slideshow.setOrientation("portrait")
+        await fixture.settle()
+        var failures = 0
+        while fixture.current.isEmpty, failures < 10 {
+            let pages = photos.pageCount
+            do { try await fixture.slideshow.next() } catch { failures += 1 }
+            #expect(photos.pageCount - pages <= SlideshowSearch.pageLimit + 2)
+            #expect(fixture.slideshow.canGoNext)
+        }
+        #expect(fixture.current == "p39" && failures > 0)
+    }
+}
