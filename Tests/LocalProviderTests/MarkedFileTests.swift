@@ -63,7 +63,8 @@ import Testing
 
     /// A folder with the liked photo `a.jpg`.
     private func likedPhoto(_ bytes: [UInt8]) async throws -> PhotosFixture {
-        let folder = try await PhotosFixture.scanned([])
+        // A pictures folder that is created later ends the knowledge about names until the next scan.
+        let folder = try await PhotosFixture.scanned(["a.jpg"])
         try folder.add("a.jpg", seconds: 1_000_000, bytes: bytes)
         try await scan(folder)
         try await folder.like("a")
