@@ -175,6 +175,43 @@ def information(start, step):
     step("a file that was opened has the same information")
 
 
+def choose_folder(session, screen, folder):
+    """Chooses a folder in the open dialog for files, and waits until it is in the configuration file."""
+    configuration = session.folder / "config/imagefeed/imagefeed.conf"
+    files = screen.wait("GtkFileChooserWidget")
+    area = screen.until(lambda: files.extents().width > 300 and files.extents(), "the dialog")
+    # The list of folders is not accessible in GTK 4.8. A path can be typed in it.
+    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 1, "type", f"{folder}")
+    session.screenshot("folder")
+    screen.mouse("key", "Return")
+
+    def chooses():
+        for button in screen.all("_Choose Choose", "push button"):
+            button.act()
+        return configuration.exists() and f"Directory={folder}" in configuration.read_text()
+
+    screen.until(chooses, "the folder")
+
+
+def first_folder(start, step):
+    session = start()
+    session.start_daemon()
+    other = session.folder / "home/Other photos"
+    other.mkdir()
+    (other / "Shore 1.jpg").write_bytes(SAMPLES[1].read_bytes() + b"shore")
+    screen = Screen()
+    session.start_window()
+    screen.press("Log in")
+    screen.wait("Needs a key, which you make in the account settings of the service", "label")
+    screen.key("Escape")
+    step("the list of services says where a key is made")
+    screen.press("Choose another folder…")
+    choose_folder(session, screen, other)
+    screen.wait("Shore 1", "list item")
+    screen.wait_gone("Thumbnails")
+    step("the choice of a folder at the first start shows its photos")
+
+
 def preferences(start, step):
     session, screen = open_samples(start, 8)
     other = session.folder / "home/Other photos"
@@ -213,19 +250,7 @@ def preferences(start, step):
     assert text.startswith("# A comment\n[Daemon]\n") and "CacheLimit=300M" in text, text
     step("a setting is written into the configuration file, whose other lines stay")
     screen.press("Choose the folder")
-    files = screen.wait("GtkFileChooserWidget")
-    area = screen.until(lambda: files.extents().width > 300 and files.extents(), "the dialog")
-    # The list of folders is not accessible in GTK 4.8. A path can be typed in it.
-    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 1, "type", f"{other}")
-    session.screenshot("folder")
-    screen.mouse("key", "Return")
-
-    def chooses():
-        for button in screen.all("_Choose Choose", "push button"):
-            button.act()
-        return f"Directory={other}" in configuration.read_text()
-
-    screen.until(chooses, "the folder")
+    choose_folder(session, screen, other)
     until(lambda: "Shore 1" in session.control("feed"), "the photos of the other folder")
     screen.wait("Shore 1", "list item")
     step("another folder of photos is shown at once")
@@ -392,4 +417,4 @@ def service_search(start, step):
     step("the end of the search shows the source again")
 
 
-TESTS = [months, information, preferences, maximized, covers, links, activation, portals, service_search]
+TESTS = [months, information, first_folder, preferences, maximized, covers, links, activation, portals, service_search]

@@ -45,12 +45,17 @@ final class AccountDialogs {
     private static func summary(_ provider: ProviderProperties) -> String {
         if !provider.isConfigured { return tr("Needs to be set up first") }
         if provider.has("register") { return tr("Photos in your pictures folder") }
+        if provider.needsKey { return keyHint }
         if provider.has("server") { return tr("Log in at your server") }
         return switch provider.authentication {
         case "oauth2": tr("Log in with the browser")
         case "none": tr("Needs no user name")
-        default: tr("Log in with a key or a password")
+        default: tr("Log in with a password")
         }
+    }
+
+    static var keyHint: String {
+        tr("Needs a key, which you make in the account settings of the service")
     }
 
     /// Logs in to a provider.

@@ -53,7 +53,7 @@ final class LoginDialog: Dialog {
     private var hasPassword: Bool { provider.authentication == "password" }
     /// True if the users are those of the provider. A service has keys, or users with a name and a password: the daemon
     /// does not report which of them it accepts.
-    private var hasNames: Bool { hasPassword && provider.has("register") }
+    private var hasNames: Bool { hasPassword && !provider.needsKey }
 
     /// The warning for a server that is named with `http`, as at home.
     private var plainServer: String {
@@ -91,8 +91,9 @@ final class LoginDialog: Dialog {
             fields.add(row: username)
         }
         if hasPassword { fields.add(row: password) }
+        if provider.needsKey { form.append(Label(AccountDialogs.keyHint).wrapping()) }
         form.append(fields)
-        if hasPassword, !hasNames {
+        if provider.needsKey {
             let names = RowGroup("", username)
             names.setDescription(
                 tr(

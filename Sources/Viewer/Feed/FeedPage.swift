@@ -90,7 +90,7 @@ final class FeedPage {
         search.onSubmit { [weak self] in self?.owner?.search($0) }
         search.onStop { [weak self] in self?.endSearch() }
         localButton.onClick { [weak self] in self?.owner?.showPhotosOfComputer() }
-        folderButton.onClick { [weak self] in self?.owner?.perform(.preferences) }
+        folderButton.onClick { [weak self] in self?.owner?.chooseFolder() }
         logInButton.onClick { [weak self] in self?.start((ServiceName.combined, .login)) }
         newPhotos.onClick { [weak self] in self?.feed?.reload() }
         statusButton.onClick { [weak self] in self?.start(self?.remedy) }

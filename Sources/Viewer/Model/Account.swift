@@ -26,6 +26,9 @@ extension ProviderProperties {
         default: name
         }
     }
+
+    /// True if the user logs in with a key of the service, or with a password there.
+    var needsKey: Bool { authentication == "password" && !has("register") }
 }
 
 extension Remedy {

@@ -164,18 +164,30 @@ final class MainWindow {
         case .months:
             photoPage.close()
             feedPage.openMonths()
-        case .preferences:
-            let dialog = PreferencesDialog(
-                window, service, toasts, state.thumbnails,
-                onSize: { [weak self] in
-                    self?.state.thumbnails = $0
-                    self?.feedPage.grid.scale = $0.scale
-                }, onFolder: { [weak self] in self?.feedPage.feed?.isOutdated = true })
-            dialog?.present()
+        case .preferences: makePreferences()?.present()
         case .slideshow:
             if photoPage.shownFeed == nil { open(feedPage.grid.current) }
             if photoPage.shownFeed != nil { photoPage.startSlideshow() }
         default: break
+        }
+    }
+
+    private func makePreferences() -> PreferencesDialog? {
+        PreferencesDialog(
+            window, service, toasts, state.thumbnails,
+            onSize: { [weak self] in
+                self?.state.thumbnails = $0
+                self?.feedPage.grid.scale = $0.scale
+            }, onFolder: { [weak self] in self?.feedPage.feed?.isOutdated = true })
+    }
+
+    /// Lets the user choose the folder with the photos, and shows these.
+    func chooseFolder() {
+        let preferences = makePreferences()
+        preferences?.present()
+        preferences?.chooseFolder { [weak self, weak preferences] in
+            preferences?.close()
+            self?.showPhotosOfComputer()
         }
     }
 

@@ -59,7 +59,7 @@ final class PreferencesDialog: Dialog {
     /// Adds the settings of the daemon.
     private func addSettings(_ configuration: Configuration) {
         let choose = Button(icon: "folder-open-symbolic", tooltip: tr("Choose the folder")) {
-            [unowned self] in chooseFolder()
+            [unowned self] in chooseFolder {}
         }
         folderRow.addSuffix(choose.aligned(.end, .center))
         showFolder(
@@ -118,18 +118,23 @@ final class PreferencesDialog: Dialog {
         folderRow.setTitle(tr("Folder"), subtitle: String(decoding: path, as: UTF8.self))
     }
 
-    private func chooseFolder() {
+    /// Lets the user choose the folder with the photos.
+    ///
+    /// - Parameter onChoice: Called after the choice was stored.
+    func chooseFolder(_ onChoice: @escaping () -> Void) {
         window.choosePath(title: tr("Folder with the photos"), name: nil, folder: folders.home) {
             [weak self] path in
             guard let self else { return }
             showFolder(Array(path.utf8))
             onFolder()
-            set(path, "Directory", in: Self.local)
+            set(path, "Directory", in: Self.local, onChoice)
         }
     }
 
     /// Writes a setting, and lets the daemon read the file again.
-    private func set(_ value: String, _ key: String, in group: String) {
+    private func set(
+        _ value: String, _ key: String, in group: String, _ onSuccess: @escaping () -> Void = {}
+    ) {
         let path = "\(folders.configuration)/imagefeed.conf"
         Task { [connection, toasts, folders] in
             let reason = await Self.queue.run { () -> String? in
@@ -146,10 +151,10 @@ final class PreferencesDialog: Dialog {
                     tr("{file} cannot be changed: {reason}.", ["file": path, "reason": reason]))
             }
             // Without a running daemon, its next start reads the file.
-            guard let process = try? await connection.processID(of: ServiceName.bus) else {
-                return
+            if let process = try? await connection.processID(of: ServiceName.bus) {
+                kill(process, SIGHUP)
             }
-            kill(process, SIGHUP)
+            onSuccess()
         }
     }
 }
