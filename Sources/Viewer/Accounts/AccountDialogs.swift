@@ -47,11 +47,8 @@ final class AccountDialogs {
         if provider.has("register") { return tr("Photos in your pictures folder") }
         if provider.needsKey { return keyHint }
         if provider.has("server") { return tr("Log in at your server") }
-        return switch provider.authentication {
-        case "oauth2": tr("Log in with the browser")
-        case "none": tr("Needs no user name")
-        default: tr("Log in with a password")
-        }
+        return provider.authentication == "oauth2"
+            ? tr("Log in with the browser") : tr("Needs no user name")
     }
 
     static var keyHint: String {
