@@ -2,6 +2,7 @@ import HTTP
 import Logging
 import NextcloudSimulator
 import ProviderKit
+import Synchronization
 import TestSupport
 
 @testable import NextcloudProvider
@@ -12,6 +13,10 @@ final class SimulatedSession {
     let server: SimulatedNextcloud
     let session: NextcloudSession
     private let ports: SessionPorts
+    private let counter: CountingClient
+
+    /// The bytes of the bodies of all requests and responses so far.
+    var bytes: Int { counter.bytes.withLock { $0 } }
 
     /// - Parameters:
     ///   - version: The version of the server.
@@ -29,10 +34,11 @@ final class SimulatedSession {
         server.addUser("ada")
         server.addUser("bob")
         let password = Base64.encode(Array(server.makePassword(of: "ada").utf8))
-        let client = AuthorizedHTTP(
-            CurlClient(userAgent: "Test") {}, token: Secret(password),
-            field: KeyDescription.basicField)
-        ports = SessionPorts(http: client, settings: settings, logger: Logger(label: "test"))
+        counter = CountingClient(
+            AuthorizedHTTP(
+                CurlClient(userAgent: "Test") {}, token: Secret(password),
+                field: KeyDescription.basicField))
+        ports = SessionPorts(http: counter, settings: settings, logger: Logger(label: "test"))
         session = NextcloudSession(
             AccountIdentity(username: "ada", server: server.url), ports.at(now))
     }
@@ -47,6 +53,27 @@ final class SimulatedSession {
         _ source: String, between: (SimulatedNextcloud) -> Void = { _ in }
     ) async throws -> [String] {
         try await session.walk(source) { between(server) }.map(\.photo.id.text)
+    }
+}
+
+/// A client that counts the bytes of bodies.
+private final class CountingClient: HTTPClient {
+    let bytes = Mutex(0)
+    private let base: any HTTPClient
+
+    init(_ base: any HTTPClient) { self.base = base }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let response = try await base.send(request)
+        bytes.withLock { $0 += request.body.count + response.body.count }
+        return response
+    }
+
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        try await base.download(request, into: file, progress: progress)
     }
 }
 

@@ -375,7 +375,7 @@ struct ServerDifferenceTests {
         var found: [String] = []
         var position = PhotoPosition.top
         while true {
-            let page = try await search.page(after: position)
+            let page = try await search.page(after: position).page
             found += page.photos.map(\.photo.id.text)
             guard let next = page.next else { break }
             position = try #require(PhotoPosition(next))

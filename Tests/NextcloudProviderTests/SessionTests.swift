@@ -1,6 +1,7 @@
 import Foundation
 import NextcloudSimulator
 import ProviderKit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -97,6 +98,67 @@ struct SessionTests {
         #expect(found.filter(before.contains) == before)
         #expect(Set(found).count == found.count)
         #expect(fixture.session.hasStablePageTokens)
+    }
+
+    /// Expects that a walk has the photos and favourites of the server.
+    ///
+    /// - Parameters:
+    ///   - fixture: The session, whose photos take two pages.
+    ///   - change: The change since the last walk.
+    ///   - isRead: True if the walk reads the files; false if it requests only the favourites of each page.
+    /// - Throws: The error of a page.
+    private func expectPages(
+        _ fixture: SimulatedSession, _ change: String, reads isRead: Bool
+    ) async throws {
+        let before = fixture.bytes
+        let likes = fixture.server.likes(of: "ada")
+        let photos = try await fixture.session.walk("all").map(\.photo)
+        #expect(photos.map(\.id.text) == fixture.server.photos, "\(change)")
+        #expect(
+            Set(photos.filter(\.isLiked).map(\.id.text))
+                == likes.intersection(fixture.server.photos),
+            "\(change)")
+        let bytes = fixture.bytes - before
+        #expect(isRead ? bytes > 20_000 : bytes < 6_000, "\(change): \(bytes)")
+    }
+
+    @Test(arguments: [Version.v27, .v31])
+    func `the pages of unchanged files are not read again, but their favourites are`(
+        version: Version
+    ) async throws {
+        let now = Mutex(Timestamp.now)
+        let fixture = try SimulatedSession(version, photoCount: 130, now: { now.withLock { $0 } })
+        let server = fixture.server
+        for id in server.photos where version.hasMetadata {
+            server.change(id) { $0.taken = $0.modified }
+        }
+        try await expectPages(fixture, "first", reads: true)
+        #expect(fixture.bytes > (version.hasMetadata ? 100_000 : 70_000))
+        try await expectPages(fixture, "none", reads: false)
+        let ids = server.photos
+        for isLiked in [true, false] {
+            for id in [ids[3], ids[120]] {
+                _ = try await fixture.session.setLiked(PhotoID(id), isLiked)
+            }
+            try await expectPages(fixture, "likes", reads: false)
+        }
+        server.publish()
+        try await expectPages(fixture, "added", reads: true)
+        server.delete(ids[120])
+        try await expectPages(fixture, "deleted", reads: true)
+        server.change(ids[7]) { $0.path = "Photos/other.jpg" }
+        try await expectPages(fixture, "moved", reads: true)
+        try await expectPages(fixture, "none", reads: false)
+        now.withLock { $0 = $0 + .seconds(3600) }
+        try await expectPages(fixture, "an hour later", reads: true)
+    }
+
+    @Test func `a page with files that the server has not read is read again`() async throws {
+        let fixture = try SimulatedSession(photoCount: 30)
+        try await expectPages(fixture, "first", reads: true)
+        // The server reads the metadata later, which changes no ETag.
+        fixture.server.change(fixture.server.photos[2]) { $0.taken = $0.modified + -86_400 }
+        try await expectPages(fixture, "read", reads: true)
     }
 
     @Test func `memories are the photos of today in earlier years`() async throws {

@@ -12,7 +12,7 @@ package enum Version: String, CaseIterable, Sendable {
     case v31 = "31.0.2"
     case v35 = "35.0.0"
 
-    var hasMetadata: Bool { self != .v27 }
+    package var hasMetadata: Bool { self != .v27 }
     var statesOriginalPaths: Bool { self == .v35 }
 }
 

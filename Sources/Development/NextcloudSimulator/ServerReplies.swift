@@ -77,6 +77,7 @@ extension ServerState {
         case ("DELETE", "ocs/v2.php/core"), ("GET", "ocs/v2.php/cloud"):
             return ocs(request, user, segments.last ?? "")
         case ("SEARCH", "remote.php/dav"): return search(request, user)
+        case ("PROPFIND", "remote.php/dav/files"): return root(user)
         case ("PROPFIND", "remote.php/dav"): return DAVWriter.multiStatus([])
         case ("PROPFIND", "remote.php/dav/photos"):
             return albumReply(request, user, Array(segments.dropFirst(3)))
@@ -229,6 +230,20 @@ extension ServerState {
                     ? "InvalidArgumentException" : "Sabre\\DAV\\Exception\\BadRequest")
             return DAVWriter.error(error.status, exception, error.message)
         }
+    }
+
+    /// Returns the ETag of the user's files, which does not depend on favourites and metadata.
+    ///
+    /// Source: server 31, `FileInfo::getEtag`, `TagsPlugin.php` and `FilesMetadataManager::saveMetadata`.
+    private func root(_ user: String) -> Reply {
+        let tag = files(of: user).sorted { $0.id < $1.id }.reduce(0) {
+            $0 &* 31 &+ $1.id &+ $1.modified.secondsSince1970
+                &+ $1.path.utf8.reduce(0) { $0 &* 31 &+ Int($1) }
+        }
+        let text = "<d:getetag>&quot;\(tag)&quot;</d:getetag>"
+        return DAVWriter.multiStatus([
+            "<d:response><d:href>\(path)/remote.php/dav/files/\(Self.encode(user))/</d:href><d:propstat><d:prop>\(text)</d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>"
+        ])
     }
 
     private func href(_ file: SimulatedFile, of user: String) -> String {

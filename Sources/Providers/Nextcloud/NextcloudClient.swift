@@ -128,6 +128,22 @@ struct NextcloudClient: Sendable {
 
     private static let maximumFolders = 50
 
+    /// Fetches the ETag of the user's files. It changes with each file and share, but not with favourites and with the
+    /// metadata that the server reads later.
+    ///
+    /// Source: server 31, `FileInfo::getEtag`, `TagsPlugin::handleUpdateProperties`, `FilesMetadataManager::saveMetadata`.
+    ///
+    /// - Returns: The ETag; nil if the server does not state it.
+    func filesTag() async throws -> String? {
+        let response = try await exchange(
+            .propfind, "/remote.php/dav/files/\(URLEncoding.escape(user))/",
+            DAVBody.find("<d:getetag/>"), depth: 0)
+        guard response.isSuccess else { return nil }
+        return try? await read(response) {
+            $0.responses.first?.properties.child("getetag", in: Namespace.dav)?.text
+        }
+    }
+
     /// Searches files of the user by their IDs.
     ///
     /// - Parameters:

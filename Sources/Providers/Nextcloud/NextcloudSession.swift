@@ -22,6 +22,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private let listing = Mutex<(source: NextcloudSource, records: [FileRecord])?>(nil)
     /// Photos that are known only from albums, because other users own them.
     private let foreign = Mutex<Set<PhotoID>>([])
+    private let unchanged = Mutex(UnchangedPages())
     private let filter: TimedCache<FileFilter>
     private let folders: TimedCache<[String]>
 
@@ -95,10 +96,11 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         }
         let position = start ?? .top
         switch kind {
-        case .all, .likes:
+        case .all: return try await allPage(after: position, client)
+        case .likes:
             let search = try await search(kind, client)
             return try await supported { mode in
-                try await search.with(mode).page(after: position)
+                try await search.with(mode).page(after: position).page
             }
         case .memories:
             let today = CalendarDate(local: ports.now())
@@ -106,6 +108,41 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             return try await supported { mode in try await search.with(mode).memories(today) }
         case .album: return try await albumPage(kind, after: start, client)
         }
+    }
+
+    /// Returns a page of all photos. If no file changed since the page was fetched, only the favourites are requested.
+    private func allPage(
+        after position: PhotoPosition, _ client: NextcloudClient
+    ) async throws -> RemotePage {
+        if position == .top || unchanged.withLock({ $0.pages[position] != nil }) {
+            let tag = try await client.filesTag()
+            let now = ports.now()
+            unchanged.withLock {
+                guard tag == nil || $0.tag != tag || now >= $0.fetched + .seconds(3600) else {
+                    return
+                }
+                $0 = UnchangedPages(tag: tag, fetched: now)
+            }
+        }
+        let known = unchanged.withLock { $0 }
+        if let page = known.pages[position] {
+            let search = PhotoSearch(client: client, source: .likes, mode: .full)
+            let current = try await supported { mode in
+                try await search.with(mode).update(page, after: position)
+            }
+            if let current { return current }
+        }
+        let search = try await search(.all, client)
+        let (page, isFinal) = try await supported { mode in
+            try await search.with(mode).page(after: position)
+        }
+        unchanged.withLock {
+            guard isFinal, known.tag != nil, $0.tag == known.tag,
+                $0.pages.count < UnchangedPages.maximumCount
+            else { return }
+            $0.pages[position] = page
+        }
+        return page
     }
 
     /// Returns the search for the photos of a source, which the app Photos shows. Favourites are shown in any folder.
@@ -247,6 +284,17 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     // MARK: Users
 
     func profile() async throws -> Profile { try await client.get().currentUser() }
+}
+
+/// The pages of all photos that were fetched while the user's files had one ETag.
+private struct UnchangedPages {
+    /// The ETag; nil if it is unknown.
+    var tag: String?
+    var fetched = Timestamp(secondsSince1970: 0)
+    var pages: [PhotoPosition: RemotePage] = [:]
+
+    /// The largest number of pages, which is that of a refresh.
+    static let maximumCount = 5
 }
 
 extension ProviderError {

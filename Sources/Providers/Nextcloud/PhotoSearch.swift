@@ -50,18 +50,22 @@ struct PhotoSearch {
     }
 
     /// Fetches the page after a position.
-    func page(after start: PhotoPosition) async throws -> RemotePage {
+    ///
+    /// - Returns: The page, and true if the server has read the metadata of all its files.
+    func page(after start: PhotoPosition) async throws -> (page: RemotePage, isFinal: Bool) {
         var position = start
+        var isFinal = true
         var limit = Self.firstLimit
         for _ in 0..<Self.maximumWindows {
             let window = try await window(at: position.seconds, limit)
             let records = window.records.filter { PhotoPosition($0) < position }
                 .sorted { PhotoPosition($0) > PhotoPosition($1) }
-            guard let floor = window.floor else { return page(records, isLast: true) }
+            isFinal = isFinal && (!mode.hasMetadata || records.allSatisfy { $0.taken != nil })
+            guard let floor = window.floor else { return (page(records, isLast: true), isFinal) }
             let complete = records.prefix { $0.seconds > floor }
             if let last = complete.last {
                 guard complete.allSatisfy({ !filter.shows($0) }) else {
-                    return page(Array(complete), isLast: false)
+                    return (page(Array(complete), isLast: false), isFinal)
                 }
                 position = PhotoPosition(last)
             } else if floor < position.seconds {
@@ -72,11 +76,36 @@ struct PhotoSearch {
                 limit *= 4
             } else {
                 let records = try await simultaneous(at: floor, below: position)
-                guard records.isEmpty else { return page(records, isLast: false) }
+                guard records.isEmpty else { return (page(records, isLast: false), false) }
                 position = PhotoPosition(seconds: floor - 1, id: .max)
             }
         }
-        return RemotePage([], next: position.token)
+        return (RemotePage([], next: position.token), false)
+    }
+
+    /// Updates the favourites of a page whose files have not changed.
+    ///
+    /// - Parameters:
+    ///   - page: The page.
+    ///   - start: The position before the page.
+    /// - Returns: The page; nil if the favourites are more than the results of a search.
+    /// - Throws: The errors of a search.
+    func update(_ page: RemotePage, after start: PhotoPosition) async throws -> RemotePage? {
+        let floor =
+            page.next.flatMap { PhotoPosition($0) }?.seconds ?? PhotoPosition.times.lowerBound
+        let found = try await search(
+            mode.hasMetadata
+                ? [.taken("gte", floor), .taken("lte", start.seconds)]
+                : [.modified("gte", floor), .modified("lte", start.seconds)],
+            by: mode.hasMetadata ? DAVCondition.dateTaken : DAVCondition.modified, maximumLimit,
+            onlyPositions: true)
+        guard found.count < maximumLimit else { return nil }
+        let liked = Set(found.records.map { PhotoID("\($0.id)") })
+        var page = page
+        for index in page.photos.indices {
+            page.photos[index].photo.isLiked = liked.contains(page.photos[index].photo.id)
+        }
+        return page
     }
 
     private func page(_ records: [FileRecord], isLast: Bool) -> RemotePage {

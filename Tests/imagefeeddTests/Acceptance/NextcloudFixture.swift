@@ -79,9 +79,11 @@ final class NextcloudFixture: SecretFixture {
     var requestsOfAPI: [RecordedRequest] {
         server.requests().filter {
             let isFile = $0.method == "GET" && $0.path.contains("/remote.php/dav/")
-            // The rules for the photos that are shown are requested once a minute and once an hour.
+            // The rules for the photos that are shown are requested once a minute and once an hour, the ETag of the
+            // files before the first page.
             let isRule =
                 $0.path.hasSuffix("/apps/photos/")
+                || $0.method == "PROPFIND" && $0.path.contains("/dav/files/")
                 || String(decoding: $0.body, as: UTF8.self).contains(".nomedia")
             return !isFile && !isRule && !$0.path.contains("/preview")
                 && !$0.path.contains("/avatar/")
