@@ -94,6 +94,32 @@ struct NextcloudTests {
         #expect(server.passwords.isEmpty)
     }
 
+    @Test
+    func
+        `a login after a revocation sends no old password, and a failed logout says so`()
+        async throws
+    {
+        let fixture = try await NextcloudFixture()
+        let server = fixture.server
+        let ada = try await fixture.logIn("ada")
+        let old = try #require(server.passwords.first)
+        server.revokeAll(of: "ada")
+        _ = await errorReply { _ = try await ada.refresh("") }
+        try await fixture.wait(ada, "needs-login")
+        let count = server.requestCount
+        _ = try await fixture.logIn("ada")
+        let revocation: RequestPattern = "DELETE /ocs/v2.php/core/apppassword"
+        server.fail(revocation, .textStatus(502, ""))
+        let logout = try await Terminal.run("logout", "--yes")
+        #expect(
+            logout.error.contains("The password of this login is still valid at \(server.url);"))
+        #expect(server.passwords.count == 1)
+        let field = "Basic \(Data(old.utf8).base64EncodedString())"
+        let later = server.requests().dropFirst(count)
+        #expect(!server.requests(revocation).isEmpty && later.count > 3)
+        #expect(later.allSatisfy { $0["Authorization"] != field })
+    }
+
     @Test func `a refresh of the account fetches the albums, and a gateway costs no login`()
         async throws
     {
