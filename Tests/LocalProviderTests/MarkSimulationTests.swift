@@ -31,6 +31,10 @@ import Testing
         #expect(failures == [], "\(failures.joined(separator: "\n\n"))")
     }
 
+    @Test func `a like moves to a copy on a disk that was absent`() async throws {
+        #expect(try await Self.failure(CollectionOfOne(2105)) == nil)
+    }
+
     /// Runs histories one after the other, up to the first that fails.
     ///
     /// - Returns: A description of the failure; nil if there was none.

@@ -82,6 +82,7 @@ extension FolderScan {
         }
         let doubted = open.isEmpty ? [:] : try byCount(doubts.values.map(\.place))
         var new: [Int64: [Place]]?
+        var unread: [Place] = []
         open = try open.filter { photo in
             var places = doubted[photo.file.digest.count] ?? []
             if !photo.mayBeEdit || photo.isMissing {
@@ -99,7 +100,10 @@ extension FolderScan {
                 where (place.path.split?.name == name) == isSameName && place.format != nil
                     && !taken.contains(place.path)
                 {
-                    guard try isSame(place, photo.file) else { continue }
+                    guard try isSame(place, photo.file) else {
+                        if readings[place.path] == nil { unread.append(place) }
+                        continue
+                    }
                     take(place, photo)
                     return false
                 }
@@ -131,6 +135,15 @@ extension FolderScan {
         changes.changed.formUnion(recipients)
         try transaction { index throws(StorageError) in
             for file in lost { try remove(file.id, index) }
+            // A file on an absent disk may be a copy of a lost photo: another stamp lets its next scan compare it.
+            for place in lost.isEmpty ? [] : unread {
+                guard let (_, name) = place.path.split,
+                    let row = try index.file(folder: place.folder, name: name)
+                else { continue }
+                let (size, modified) = (row.stamp.sizeBytes, row.stamp.modified)
+                try index.setStamp(
+                    FileStamp(inode: 0, sizeBytes: size, modified: modified), of: row.id)
+            }
             let moving = Set(found.map(\.file.id))
             for (file, place) in found { try move(file.id, to: place, besides: moving, index) }
             for (path, doubt) in doubts where !taken.contains(path) && !unavailable.contains(path) {
