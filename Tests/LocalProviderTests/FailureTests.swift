@@ -73,6 +73,26 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
+    @Test(arguments: ["entries", "unreported", "order", "nothing"])
+    func `photos are found again after the loss of the index was noticed`(by next: String)
+        async throws
+    {
+        let fixture = try await PhotosFixture.ready(["a.jpg"])
+        let folder = fixture.session.folder
+        let id = try await fixture.id("a")
+        try fixture.deleteCache()
+        await #expect(throws: StorageError.self) { try await folder.store.run { _ in } }
+        switch next {
+        case "entries": await folder.scan([])
+        case "unreported": await folder.scanUnreported()
+        case "order": folder.setOrder(.modified)
+        default: break
+        }
+        #expect(try await fixture.session.photo(id).id == id)
+        #expect(try await fixture.titles() == ["a"])
+        try await fixture.ready()
+    }
+
     @Test func `photos are served without a cache folder`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write("a file instead of the folder", to: "home/.cache/imagefeed")

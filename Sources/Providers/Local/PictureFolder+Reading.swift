@@ -26,11 +26,13 @@ extension PictureFolder {
         _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
         let isInTime = await waitForPhotos(count, Self.pageTimeout)
-        let couldServeAll = canServeAll
+        let (couldServeAll, replacements) = (canServeAll, store.replacementCount)
+        // The store may have replaced the index since, by one that is filled now.
+        func hadAll() -> Bool { couldServeAll && replacements == store.replacementCount }
         do {
             let value = try await readNow(body)
-            if couldServeAll || isWhole(value) || !isInTime && isUsable(value) { return value }
-        } catch ProviderError.notFound where !couldServeAll {
+            if hadAll() || isWhole(value) || !isInTime && isUsable(value) { return value }
+        } catch ProviderError.notFound where !hadAll() {
         } catch StorageError.damaged where claimRecreation() {
             forgetIndex()
             startScan()
