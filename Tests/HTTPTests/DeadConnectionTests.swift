@@ -204,9 +204,9 @@ struct DeadConnectionTests {
     {
         // The server accepts connections and never responds to the TLS handshake.
         let silent = try LoopbackServer(LoopbackResponse())
-        let client = makeClient(makeLimits { $0.connecting = .seconds(600) })
+        let client = makeClient(makeLimits { $0.connecting = .seconds(60) })
         var request = HTTPRequest(.post, "https://127.0.0.1:\(silent.port)/")
-        request.timeLimit = .seconds(600)
+        request.timeLimit = .seconds(50)
         let call = Task { [request] in await client.failure(of: request) }
         try await silent.connections.wait { $0.accepted == 1 ? true : nil }
         client.replaceConnections()

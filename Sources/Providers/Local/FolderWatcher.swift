@@ -330,7 +330,9 @@ final class FolderWatcher: Sendable {
 
     /// Takes the events that a scan of these paths, or of everything for nil, uses.
     func beginScan(_ paths: [RelativePath]?) -> NameEvents {
-        state.withLock { state in
+        // Otherwise the next scan would use events of changes that this one finds.
+        readPendingEvents()
+        return state.withLock { state in
             guard let paths else {
                 defer { state.events = NameEvents() }
                 return state.events
