@@ -203,7 +203,7 @@ struct DeadConnectionTests {
         async throws
     {
         // The server accepts connections and never responds to the TLS handshake.
-        let silent = try LoopbackServer(LoopbackResponse())
+        let silent = try LoopbackServer(answersTLS: false) { _ in LoopbackResponse() }
         let client = makeClient(makeLimits { $0.connecting = .seconds(60) })
         var request = HTTPRequest(.post, "https://127.0.0.1:\(silent.port)/")
         request.timeLimit = .seconds(50)

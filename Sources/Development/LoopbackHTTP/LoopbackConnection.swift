@@ -4,6 +4,8 @@ internal import Glibc
 struct LoopbackConnection {
     let socket: Int32
     let number: Int
+    /// True if the beginning of TLS is answered with an error in plain HTTP, as servers do.
+    let answersTLS: Bool
 
     /// Serves requests until the client or a response ends the connection. Does not close the socket.
     func serve(_ handler: (LoopbackRequest) -> LoopbackResponse) {
@@ -73,8 +75,7 @@ struct LoopbackConnection {
         var end = LoopbackRequest.endOfHead(received)
         while end == nil {
             guard read(&received) else { return nil }
-            // Servers answer the beginning of TLS with an error in plain HTTP.
-            if received.first == 0x16 {
+            if answersTLS, received.first == 0x16 {
                 _ = write(Array("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n".utf8))
                 return nil
             }

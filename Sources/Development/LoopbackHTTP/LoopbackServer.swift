@@ -30,13 +30,16 @@ package final class LoopbackServer: Sendable {
     ///
     /// - Parameters:
     ///   - port: The port, or 0 for any free port.
+    ///   - answersTLS: False if the server is silent after the beginning of TLS.
     ///   - handler: Called for each request. For addresses of this server in a response, use
     ///     ``LoopbackRequest/origin``.
     /// - Throws: ``SystemError``.
-    package init(port: UInt16 = 0, _ handler: @escaping Handler) throws {
+    package init(
+        port: UInt16 = 0, answersTLS: Bool = true, _ handler: @escaping Handler
+    ) throws {
         let reservation = try LoopbackSocket.bind(to: port)
         self.port = reservation.port
-        state = try State(reservation: reservation, handler: handler)
+        state = try State(reservation: reservation, answersTLS: answersTLS, handler: handler)
         onThread { [state] in state.accept() }
     }
 
@@ -62,12 +65,14 @@ private final class State: Sendable {
     /// port to another test.
     private let reservation: Int32
     private let listener: Int32
+    private let answersTLS: Bool
     private let handler: LoopbackServer.Handler
     private let sockets = Mutex<Set<Int32>>([])
     private let isStopped = Mutex(false)
 
     init(
-        reservation: (socket: Int32, port: UInt16), handler: @escaping LoopbackServer.Handler
+        reservation: (socket: Int32, port: UInt16), answersTLS: Bool,
+        handler: @escaping LoopbackServer.Handler
     ) throws {
         do {
             listener = try LoopbackSocket.listen(on: reservation.port).socket
@@ -76,6 +81,7 @@ private final class State: Sendable {
             throw error
         }
         self.reservation = reservation.socket
+        self.answersTLS = answersTLS
         self.handler = handler
     }
 
@@ -95,10 +101,11 @@ private final class State: Sendable {
                 number = counts.accepted
             }
             onThread { [self, number] in
-                LoopbackConnection(socket: socket, number: number).serve { request in
-                    requests.append(request)
-                    return handler(request)
-                }
+                LoopbackConnection(socket: socket, number: number, answersTLS: answersTLS)
+                    .serve { request in
+                        requests.append(request)
+                        return handler(request)
+                    }
                 sockets.withLock {
                     $0.remove(socket)
                     close(socket)
