@@ -282,8 +282,8 @@ final class PhotoPage {
         switch command {
         case .escape: if window.isFullScreen { window.isFullScreen = false } else { leave() }
         case .back: leave()
-        case .left where view.transform.isZoomed: view.change { $0.pan(x: 60, y: 0) }
-        case .right where view.transform.isZoomed: view.change { $0.pan(x: -60, y: 0) }
+        case .left where view.target.isZoomed: view.change { $0.pan(x: 60, y: 0) }
+        case .right where view.target.isZoomed: view.change { $0.pan(x: -60, y: 0) }
         case .left: step(-forward)
         case .right: step(forward)
         case .up: view.change { $0.pan(x: 0, y: 60) }
