@@ -33,8 +33,7 @@ extension PictureFolder {
             let value = try await readNow(body)
             if hadAll() || isWhole(value) || !isInTime && isUsable(value) { return value }
         } catch ProviderError.notFound where !hadAll() {
-        } catch StorageError.damaged where claimRecreation() {
-            forgetIndex()
+        } catch StorageError.damaged where beginRecreation() {
             startScan()
         }
         _ = await waitForPhotos(.max, Self.scanTimeout)

@@ -67,8 +67,7 @@ extension PictureFolder {
             setStatus(.ready)
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
-        } catch StorageError.damaged where claimRecreation() {
-            forgetIndex()
+        } catch StorageError.damaged where beginRecreation() {
             await scan(nil)
         } catch {
             endRefresh(
@@ -92,19 +91,17 @@ extension PictureFolder {
         metadataReader.readRest(after: found.changed)
     }
 
-    /// Returns true for the first caller that finds the index damaged. This caller recreates the index.
-    func claimRecreation() -> Bool {
+    /// Records that the store has replaced the index.
+    ///
+    /// - Returns: True for the first caller that finds the index damaged. This caller scans everything, which fills the
+    ///   new index.
+    func beginRecreation() -> Bool {
         state.withLock { state in
-            defer { state.wasRecreated = true }
-            return !state.wasRecreated
-        }
-    }
-
-    /// Records that the store has replaced the index. The next scan fills the new one.
-    func forgetIndex() {
-        state.withLock { state in
+            guard !state.wasRecreated else { return false }
+            state.wasRecreated = true
             state.isOpen = false
             state.isScanned = false
+            return true
         }
     }
 

@@ -294,10 +294,7 @@ final class PictureFolder: Sendable {
     func recordFailure(_ error: any Error) {
         // After a cancellation the index is incomplete.
         guard !(error is CancellationError) else { return }
-        if case StorageError.damaged = error, claimRecreation() {
-            forgetIndex()
-            return startScan()
-        }
+        if case StorageError.damaged = error, beginRecreation() { return startScan() }
         logger.error(
             "The pictures folder cannot be scanned", metadata: ["reason": "\(error)"])
         let isFull = (error as? StorageError) == .full || (error as? ProviderError) == .storageFull
