@@ -219,9 +219,7 @@ let modules = [
 ]
 
 let providers = [
-    module(
-        "DailyProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Daily"
-    ),
+    module("DailyProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Daily"),
     tests(
         "DailyProviderTests",
         "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
