@@ -1,6 +1,7 @@
 import Foundation
 import NextcloudSimulator
 import ProviderKit
+import Synchronization
 import TestSupport
 import Testing
 import XML
@@ -173,6 +174,25 @@ struct ServerDifferenceTests {
             server.publish { ($0.path, $0.mediaType) = (path, type) }
         }
         let other = server.publish { $0.path = "Privateer/g.jpg" }
+        #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
+    }
+
+    @Test func `a folder that becomes hidden is hidden by the next refresh`() async throws {
+        let now = Mutex(Timestamp.now)
+        let fixture = try SimulatedSession(photoCount: 2, now: { now.withLock { $0 } })
+        let server = fixture.server
+        let shown = server.photos
+        let other = server.publish { $0.path = "Private/a.jpg" }
+        for id in server.photos { server.change(id) { $0.taken = $0.modified } }
+        #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
+        let rule = server.publish {
+            ($0.path, $0.mediaType) = ("Private/.nomedia", "application/octet-stream")
+        }
+        for seconds in [30, 31] {
+            now.withLock { $0 = $0 + .seconds(seconds) }
+            #expect(try await fixture.walk("all") == shown)
+        }
+        server.delete("\(rule.id)")
         #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
     }
 

@@ -90,9 +90,11 @@ struct NextcloudClient: Sendable {
 
     /// Fetches the rule for the files that are shown.
     ///
+    /// - Parameter tag: The ETag of the user's files; nil if it is unknown.
     /// - Returns: The rule, with the folders of the files `.nomedia` and `.noimage`.
-    func fileFilter() async throws -> FileFilter {
-        var filter = FileFilter(excluded: excluded)
+    /// - Throws: ``ProviderError``, ``HTTPError``.
+    func fileFilter(tag: String?) async throws -> FileFilter {
+        var filter = FileFilter(tag: tag, excluded: excluded)
         do {
             let found = try await search(
                 .hidesFolder, by: nil, limit: 1000, hasMetadata: false, onlyPositions: true,
@@ -374,6 +376,8 @@ struct NextcloudClient: Sendable {
 
 /// The rule for the files that are shown.
 struct FileFilter: Sendable {
+    /// The ETag of the user's files before the rule was fetched; nil if it is unknown.
+    var tag: String?
     /// The patterns of the user, for paths below the user's files.
     var excluded = PathPatterns(list: "")
     /// The folders with a file `.nomedia` or `.noimage`, with a slash at the end, below the user's files.

@@ -132,7 +132,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             }
             if let current { return current }
         }
-        let search = try await search(.all, client)
+        let search = try await search(.all, client, tag: known.tag)
         let (page, isFinal) = try await supported { mode in
             try await search.with(mode).page(after: position)
         }
@@ -146,10 +146,13 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     /// Returns the search for the photos of a source, which the app Photos shows. Favourites are shown in any folder.
+    /// The rule for them belongs to the ETag of the user's files, if that is known.
     private func search(
-        _ source: NextcloudSource, _ client: NextcloudClient
+        _ source: NextcloudSource, _ client: NextcloudClient, tag: String? = nil
     ) async throws -> PhotoSearch {
-        let filter = try await filter.value { try await client.fileFilter() }
+        let filter = try await filter.value(where: { tag == nil || $0.tag == tag }) {
+            try await client.fileFilter(tag: tag)
+        }
         let folders =
             source == .likes ? [] : try await folders.value { try await client.sourceFolders() }
         return PhotoSearch(
