@@ -73,7 +73,7 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
-    @Test(arguments: ["entries", "unreported", "nothing"])
+    @Test(arguments: ["entries", "unreported", "order", "nothing"])
     func `photos are found again after the loss of the index was noticed`(by next: String)
         async throws
     {
@@ -85,6 +85,7 @@ import Testing
         switch next {
         case "entries": await folder.scan([])
         case "unreported": await folder.scanUnreported()
+        case "order": folder.setOrder(.modified)
         default: break
         }
         #expect(try await fixture.session.photo(id).id == id)

@@ -33,14 +33,18 @@ extension PictureFolder {
             let value = try await readNow(body)
             if hadAll() || isWhole(value) || !isInTime && isUsable(value) { return value }
         } catch ProviderError.notFound where !hadAll() {
-        } catch StorageError.damaged where beginRecreation() {
-            startScan()
+        } catch StorageError.damaged {
+            // The first caller scans everything, and the others wait for that scan.
+            if beginRecreation() { startScan() }
         }
         _ = await waitForPhotos(.max, Self.scanTimeout)
         do {
             let value = try await readNow(body)
             if canServeAll || isWhole(value) || isUsable(value) { return value }
-        } catch ProviderError.notFound where !canServeAll {}
+        } catch ProviderError.notFound where !canServeAll {
+        } catch let error as StorageError {
+            throw ProviderError(error)
+        }
         throw ProviderError.failed(
             Message("The pictures folder is still being read; try again later."))
     }
@@ -67,7 +71,9 @@ extension PictureFolder {
             if isIndexReplaced { throw StorageError.damaged(store.path) }
             return value
         } catch let error as StorageError {
-            if case .damaged = error, !state.withLock(\.wasRecreated) { throw error }
+            // A damaged index that was recreated is damaged again only after its scan.
+            let canRecover = state.withLock { !$0.wasRecreated || !$0.isScanned }
+            if case .damaged = error, canRecover { throw error }
             throw ProviderError(error)
         }
     }
