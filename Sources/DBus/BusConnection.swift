@@ -75,6 +75,14 @@ package final class BusConnection {
         }
         // The default of libdbus, 4096, exceeds the number of descriptors that a process may have open.
         dbus_connection_set_max_received_unix_fds(raw, 256)
+        // The bus reads small parts in turn from its clients. A reply in the default buffer of the kernel, 208 KiB, waits
+        // for a tenth of a second behind the replies to a client with thousands of calls.
+        var (descriptor, sendBufferBytes): (Int32, Int32) = (-1, 32 << 10)
+        if dbus_connection_get_unix_fd(raw, &descriptor) != 0 {
+            setsockopt(
+                descriptor, SOL_SOCKET, SO_SNDBUF, &sendBufferBytes,
+                socklen_t(MemoryLayout<Int32>.size))
+        }
         receiveMessages()
         scheduleDrain()
     }
@@ -148,8 +156,7 @@ package final class BusConnection {
         }
         dbus_message_set_reply_serial(copy, call.serial)
         if let caller = call.caller { dbus_message_set_destination(copy, caller.text) }
-        dbus_connection_send(raw, copy, nil)
-        dbus_message_unref(copy)
+        _ = queue(copy)
     }
 
     /// Sends a call and waits for its reply.
@@ -211,27 +218,24 @@ package final class BusConnection {
 
     // MARK: Congestion
 
-    /// The number of queued bytes from which no more calls are handled: a reply to another client waits for these.
-    private static let maximumQueuedBytes = 256 << 10
-    /// The number of queued bytes from which finished calls wait with their replies.
-    private static let maximumQueuedReplies = 4 << 20
+    /// The number of queued bytes from which no more calls are handled, and finished calls wait with their replies.
+    ///
+    /// The bus reads 2 KiB in turn from its clients, and searches all calls without a reply for each call. Replies to
+    /// thousands of calls that wait behind pages would delay the messages of all clients for seconds.
+    private static let maximumQueuedBytes = 64 << 10
 
-    /// True if the bus reads slower than messages are queued. Then no more calls should be handled.
-    var isCongested: Bool { isConnected && queuedBytes > Self.maximumQueuedBytes }
-
-    private var queuedBytes: Int { dbus_connection_get_outgoing_size(raw) }
+    /// True if the bus reads slower than messages are queued.
+    var isCongested: Bool {
+        isConnected && dbus_connection_get_outgoing_size(raw) > Self.maximumQueuedBytes
+    }
 
     /// Waits until the bus has read enough of the queued messages for another large one.
     func waitForSpace() async {
-        while isConnected, queuedBytes > Self.maximumQueuedReplies {
-            await withCheckedContinuation { blockedSenders.append($0) }
-        }
+        while isCongested { await withCheckedContinuation { blockedSenders.append($0) } }
     }
 
     private func resumeSenders() {
-        guard !blockedSenders.isEmpty,
-            !isConnected || queuedBytes <= Self.maximumQueuedReplies
-        else { return }
+        guard !blockedSenders.isEmpty, !isCongested else { return }
         let senders = blockedSenders
         blockedSenders = []
         senders.forEach { $0.resume() }
@@ -243,9 +247,17 @@ package final class BusConnection {
     @discardableResult
     private func queue(_ message: BusMessage) -> UInt32? {
         guard isConnected, let copy = message.copyForSending() else { return nil }
+        return queue(copy)
+    }
+
+    private func queue(_ copy: OpaquePointer) -> UInt32? {
         defer { dbus_message_unref(copy) }
+        let wasCongested = isCongested
         var serial: UInt32 = 0
-        return dbus_connection_send(raw, copy, &serial) != 0 ? serial : nil
+        guard dbus_connection_send(raw, copy, &serial) != 0 else { return nil }
+        // The send itself may have written the queue; then no event follows.
+        if wasCongested, !isCongested { scheduleDrain() }
+        return serial
     }
 
     // MARK: Match rules

@@ -149,4 +149,12 @@ nonisolated package struct PreparedReply: Sendable {
         template = try BusMessage(
             MessageHeader(kind: .methodReturn, replySerial: 1), repeat each values)
     }
+
+    /// Marshals an error.
+    ///
+    /// - Throws: ``BusError/invalidValue(_:)`` and ``BusError/tooLarge``.
+    init(_ error: ErrorReply) throws(BusError) {
+        template = try BusMessage(
+            MessageHeader(kind: .error, errorName: error.name, replySerial: 1), error.message)
+    }
 }

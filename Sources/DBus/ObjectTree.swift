@@ -26,6 +26,8 @@ package final class ObjectTree {
     private var heldCallsWithDescriptors = 0
     /// The largest number of held calls with file descriptors. A call carries at most 16 descriptors.
     private static let maximumHeldWithDescriptors = 8
+    /// The reply to a call above the limit of its client. It is marshalled once: a client may send very many such calls.
+    private static let refusal = try? PreparedReply(CallQueue<BusMessage>.exceeded)
     /// The time after which other work on the main thread has its turn.
     private static let handlingTime = Duration.milliseconds(2)
 
@@ -152,9 +154,13 @@ package final class ObjectTree {
     private func receive(_ call: BusMessage) {
         // libdbus stops reading at a limit of received descriptors, and the start waits for replies on this connection.
         let isLimited = !isStarted && call.carriesDescriptors
+        let address = ReplyAddress(call)
         guard !isLimited || heldCallsWithDescriptors < Self.maximumHeldWithDescriptors,
-            calls.add(call, of: call.sender)
-        else { return send(CallQueue<BusMessage>.exceeded, to: ReplyAddress(call)) }
+            calls.add(call, of: address.caller)
+        else {
+            if let refusal = Self.refusal { connection.send(refusal, to: address) }
+            return
+        }
         if isLimited { heldCallsWithDescriptors += 1 }
     }
 
