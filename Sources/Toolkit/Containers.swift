@@ -181,9 +181,7 @@ package final class HeaderBar: Widget {
 }
 
 /// The cases have the values of `GtkOrientation`.
-package enum Orientation: UInt32, Sendable {
-    case horizontal, vertical
-}
+package enum Orientation: UInt32, Sendable { case horizontal, vertical }
 
 /// Widgets in a row or column.
 package final class Box: Widget {

@@ -30,15 +30,19 @@ extension Window {
     ///
     /// - Parameters:
     ///   - title: The title of the dialog.
-    ///   - name: The proposed name of a new file; nil to choose a folder.
+    ///   - name: The proposed name of a new file; nil to choose one that exists.
+    ///   - isFolder: True to choose a folder.
     ///   - folder: The folder that is shown first.
     ///   - completion: Receives the path unless the user cancels the dialog.
     package func choosePath(
-        title: String, name: String?, folder: String, completion: @escaping (String) -> Void
+        title: String, name: String? = nil, isFolder: Bool = false, folder: String,
+        completion: @escaping (String) -> Void
     ) {
         let raw = gtk_file_chooser_native_new(
             title, window,
-            name == nil ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_SAVE,
+            name != nil
+                ? GTK_FILE_CHOOSER_ACTION_SAVE
+                : isFolder ? GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER : GTK_FILE_CHOOSER_ACTION_OPEN,
             name == nil ? tr("_Choose") : tr("_Save"), tr("_Cancel"))
         let dialog = Object(owning: UnsafeMutableRawPointer(raw))
         if let name { gtk_file_chooser_set_current_name(dialog.opaque, name) }

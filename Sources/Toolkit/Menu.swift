@@ -41,9 +41,7 @@ package final class Menu: Widget {
         let group = Object(owning: g_simple_action_group_new())
         g_action_map_add_action(group.opaque, action.opaque)
         gtk_widget_insert_action_group(widget, "menu", group.opaque)
-        connect("map") { [weak self] _ in
-            if let self { Self.nameEntries(of: widget) }
-        }
+        connect("map") { [weak self] _ in if let self { Self.nameEntries(of: widget) } }
         connect("closed") { [weak self] _ in
             guard let self, let focus = previousFocus else { return }
             previousFocus = nil

@@ -44,9 +44,7 @@ package final class ScrollArea: Widget {
 /// Widgets at positions that the owner computes.
 package final class FixedArea: Widget {
     /// Creates an empty area, which is a list for screen readers.
-    package init() {
-        super.init(Self.new(gtk_fixed_get_type(), GTK_ACCESSIBLE_ROLE_LIST))
-    }
+    package init() { super.init(Self.new(gtk_fixed_get_type(), GTK_ACCESSIBLE_ROLE_LIST)) }
 
     /// Adds a widget. Screen readers read the widgets in their order, in which the new one follows `sibling`.
     package func add(_ child: Widget, x: Double, y: Double, after sibling: Widget?) {

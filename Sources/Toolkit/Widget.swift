@@ -2,9 +2,7 @@ internal import CAdwaita
 internal import Translation
 
 /// The cases have the values of `GtkAlign`.
-package enum Alignment: UInt32, Sendable {
-    case fill, start, end, center
-}
+package enum Alignment: UInt32, Sendable { case fill, start, end, center }
 
 /// A GTK widget.
 package class Widget: Object {
@@ -32,9 +30,7 @@ package class Widget: Object {
     package var hasFocusWithin: Bool {
         gtk_widget_get_state_flags(widget).rawValue & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0
     }
-    package var isRightToLeft: Bool {
-        gtk_widget_get_direction(widget) == GTK_TEXT_DIR_RTL
-    }
+    package var isRightToLeft: Bool { gtk_widget_get_direction(widget) == GTK_TEXT_DIR_RTL }
     package var isMapped: Bool { gtk_widget_get_mapped(widget) != 0 }
     package var width: Int { Int(gtk_widget_get_width(widget)) }
     package var height: Int { Int(gtk_widget_get_height(widget)) }

@@ -9,7 +9,7 @@ import time
 from appearance import narrow, window
 from keeping import focused
 from online import photo as remote_photo
-from screen import Screen, open_samples, open_unsplash
+from screen import Screen, choose_path, open_samples, open_unsplash
 from session import SAMPLES, until
 from viewing import recorder
 
@@ -178,19 +178,8 @@ def information(start, step):
 def choose_folder(session, screen, folder):
     """Chooses a folder in the open dialog for files, and waits until it is in the configuration file."""
     configuration = session.folder / "config/imagefeed/imagefeed.conf"
-    files = screen.wait("GtkFileChooserWidget")
-    area = screen.until(lambda: files.extents().width > 300 and files.extents(), "the dialog")
-    # The list of folders is not accessible in GTK 4.8. A path can be typed in it.
-    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 1, "type", f"{folder}")
-    session.screenshot("folder")
-    screen.mouse("key", "Return")
-
-    def chooses():
-        for button in screen.all("_Choose Choose", "push button"):
-            button.act()
-        return configuration.exists() and f"Directory={folder}" in configuration.read_text()
-
-    screen.until(chooses, "the folder")
+    choose_path(session, screen, folder,
+                lambda: configuration.exists() and f"Directory={folder}" in configuration.read_text())
 
 
 def first_folder(start, step):

@@ -3,7 +3,7 @@ import shutil
 import subprocess
 import time
 
-from screen import Screen, open_samples
+from screen import Screen, choose_path, open_samples
 from session import LIMIT_SECONDS, SAMPLES, until
 
 
@@ -26,14 +26,14 @@ def users(start, step):
     screen.wait("Photo 000", "list item")
     step("a new user sees the photos")
     screen.press("Profile of ada")
-    screen.press("Log out")
+    screen.menu("Log out…")
     screen.wait("Log out of ada?")
     session.screenshot("logout")
     screen.press_of_adwaita("Log out")
     until(lambda: "logged-out" in session.control("status"), "the logout")
-    screen.wait(starts="Shows the photos in ")
-    step("a user logs out after a confirmation")
-    screen.press("Profile of ada")
+    screen.wait("Log in again", "push button")
+    assert not screen.photos(), screen.photos()
+    step("a user logs out after a confirmation, and the profile remains")
     screen.press("Log in again")
     screen.wait("Log in: Photos on this computer")
     screen.press("Log in", last=True)
@@ -74,7 +74,7 @@ def users(start, step):
     screen.press("Profile of grace")
     session.screenshot("profile")
     screen.type("Label", "Grace at home")
-    screen.menu("Delete user")
+    screen.menu("Delete user…")
     screen.wait(starts="Delete the user")
     screen.press_of_adwaita("Delete")
     until(lambda: "local_grace" not in session.control("status"), "the deletion")
@@ -145,6 +145,56 @@ def grid(start, step):
     screen.press("1 new photo")
     screen.wait("Arrived", "list item")
     step("a new photo is announced, and shown when the user wants")
+
+
+def profile(start, step):
+    session, screen = open_samples(start, 40)
+    for line in session.control("feed", "--count", "30").splitlines():
+        session.control("like", line.split("\t")[0])
+    screen.wait("Likes, 30 photos", "list item")
+    screen.press("Profile of ada")
+    screen.wait("ada", "heading")
+    screen.wait("Likes", "heading")
+    screen.wait("30 photos", "label")
+    screen.wait("Photo 002", "list item")
+    assert screen.wait(starts="ada, ", role="list item").has("SELECTED")
+    session.screenshot("profile-likes")
+    step("the profile has the likes with their number below the name")
+    screen.press("Photo 002")
+    screen.wait("Photo 002", "image")
+    screen.press("Back to the photos")
+    screen.wait("ada", "heading")
+    top = screen.wait("Likes", "heading").extents().y
+    screen.mouse("mousemove", 700, 500, "click", "--repeat", 5, "--delay", 20, 5)
+    screen.until(lambda: screen.wait("Likes", "heading").extents().y < top - 50, "the movement")
+    screen.mouse("mousemove", 700, 500, "click", "--repeat", 60, "--delay", 20, 5)
+    screen.wait("Photo 029", "list item")
+    screen.mouse("mousemove", 700, 500, "click", "--repeat", 60, "--delay", 20, 4)
+    screen.until(lambda: screen.wait("Likes", "heading").extents().y == top, "the top")
+    step("the profile scrolls with the photos, and remains after one was opened")
+    screen.press("Unlike Photo 001")
+    screen.wait("29 photos", "label")
+    screen.wait_gone("Photo 001", "list item")
+    step("the number follows the likes")
+
+    screen.menu("Change the avatar…")
+    choose_path(session, screen, session.pictures / "Photo 003.jpg",
+                lambda: "Avatar" in session.control("profile"))
+    step("a user chooses an avatar among the photos")
+    screen.click(screen.wait("Label", "text"))
+    screen.mouse("key", "ctrl+a", "type", "Ada at home")
+    screen.until(lambda: [button.act() for button in screen.all(role="push button") if button.description == "Apply"],
+                 "the button to apply the label")
+    until(lambda: "Ada at home" in session.control("status"), "the label")
+    screen.wait("Profile of Ada at home", "push button")
+    step("the label changes in the list of accounts")
+    assert not screen.all("Delete user…")
+    screen.menu("Delete user…")
+    screen.wait(role="label", contains="Photos on disk are not touched.")
+    screen.press_of_adwaita("Delete")
+    screen.wait_gone("Likes", "heading")
+    screen.wait("Show the photos on this computer", "push button")
+    step("a deleted user leaves the window, whose menu has the deletion")
 
 
 def photo(start, step):
@@ -236,4 +286,4 @@ def instances(start, step):
     step("an invocation with an unknown account shows the reason")
 
 
-TESTS = [users, grid, photo, instances]
+TESTS = [users, grid, profile, photo, instances]

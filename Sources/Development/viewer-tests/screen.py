@@ -25,6 +25,23 @@ def open_unsplash(start, photos=0):
     return session, screen
 
 
+def choose_path(session, screen, path, is_chosen):
+    """Chooses a file or folder in the open dialog, and waits for the effect."""
+    files = screen.wait("GtkFileChooserWidget")
+    area = screen.until(lambda: files.extents().width > 300 and files.extents(), "the dialog")
+    # The list is not accessible in GTK 4.8. A path can be typed in it.
+    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 1, "type", f"{path}")
+    session.screenshot("folder")
+    screen.mouse("key", "Return")
+
+    def chooses():
+        for button in screen.all("_Choose Choose", "push button"):
+            button.act()
+        return is_chosen()
+
+    screen.until(chooses, "the chosen path")
+
+
 class Screen:
     current = None
 

@@ -3,7 +3,7 @@ internal import DBus
 internal import Toolkit
 internal import Translation
 
-/// The dialogs for accounts: log in, profile, settings of a provider.
+/// The dialogs for accounts: log in, settings of a provider.
 final class AccountDialogs {
     let window: Window
     let service: Service
@@ -73,11 +73,5 @@ final class AccountDialogs {
     func configure(_ account: AccountProperties?) {
         guard let provider = account.flatMap(service.provider) else { return chooseProvider() }
         ConfigureDialog(self, provider).present()
-    }
-
-    /// Shows the profile of an account.
-    func showProfile(_ path: ObjectPath) {
-        guard let account = service.account(path) else { return }
-        ProfileDialog(self, account).present()
     }
 }

@@ -28,6 +28,7 @@ extension Avatar {
         let key = ImageLoader.Key(
             account: ServiceName.root, photo: account.avatar, size: "full", width: 3 * size,
             height: 3 * size)
+        setTexture(loader.cached(key)?.texture)
         Task { setTexture(try? await loader.load(key).texture) }
     }
 }

@@ -74,7 +74,6 @@ final class LoginDialog: Dialog {
 
     private func makeForm() -> Box {
         let form = Box(.vertical, spacing: 18)
-        if hasNames, account == nil { addUsers(to: form) }
         if needsServer {
             fields.add(row: server)
             let hint = tr("The address of your server, such as photos.example.org")
@@ -121,26 +120,6 @@ final class LoginDialog: Dialog {
             row.onSubmit { [weak self] in self?.start(isRegistration: false) }
         }
         return form
-    }
-
-    /// Adds the known users, so that a log in without a password takes one click.
-    private func addUsers(to form: Box) {
-        let users = owner.service.accounts.filter {
-            $0.provider == provider.path && !$0.isLoggedIn
-        }
-        guard !users.isEmpty else { return }
-        let group = RowGroup(tr("Users"))
-        for user in users {
-            let row = ActionRow(user.username)
-            row.addPrefix(Avatar(user, size: 32, owner.service.images))
-            row.onActivate { [weak self] in
-                guard let self else { return }
-                username.text = user.username
-                start(isRegistration: false)
-            }
-            group.add(row: row)
-        }
-        form.append(group)
     }
 
     private func show(_ error: Problem) {

@@ -7,6 +7,8 @@ internal import Translation
 /// part has widgets.
 final class FeedGrid {
     let widget: ScrollArea
+    /// The content above the photos, which scrolls with them.
+    private let top: Widget
     /// Shows the months and the number of selected photos, and opens photos.
     weak var feedPage: FeedPage?
 
@@ -46,10 +48,11 @@ final class FeedGrid {
     private var retryDelay = firstRetry
     private lazy var retryTimer = MainLoopTimer { [weak self] in self?.retry() }
 
-    init(_ loader: ImageLoader, _ actions: PhotoActions) {
+    init(_ loader: ImageLoader, _ actions: PhotoActions, top: Widget) {
         self.loader = loader
         self.actions = actions
-        widget = ScrollArea(area, mayOverflow: true).expanding()
+        self.top = top
+        widget = ScrollArea(Box(.vertical, top, area), mayOverflow: true).expanding()
         area.setAccessibleName(tr("Photos"))
         widget.onScroll { [weak self] in self?.scheduleUpdate() }
         widget.onMap { [weak self] in self?.scheduleUpdate() }
@@ -148,6 +151,13 @@ final class FeedGrid {
         feedPage?.updateSelection()
     }
 
+    /// The distance of the visible part from the first row; negative above it.
+    private var position: Double {
+        get { widget.position - topHeight }
+        set { widget.position = newValue + topHeight }
+    }
+    private var topHeight: Double { top.isVisible ? Double(top.height) : 0 }
+
     private func moveToTop() {
         current = 0
         lastPosition = 0
@@ -199,7 +209,7 @@ final class FeedGrid {
         let width = widget.visibleWidth
         guard width > 10 else { return }
         updateLayout(feed, width)
-        let top = widget.position
+        let top = position
         let page = widget.visibleHeight
         // A part of a page more on both sides, so that images are there before they are visible.
         let rows = layout.rows(from: top - page / 2, to: top + page * 1.5)
@@ -231,10 +241,10 @@ final class FeedGrid {
             focus(current)
         }
         if top + page * 2.5 > layout.height, feed.state == .partial { feed.loadMore() }
-        if top != lastPosition, let visible,
+        if widget.position != lastPosition, let visible,
             let month = monthList.month(of: visible.photos.lowerBound)
         {
-            lastPosition = top
+            lastPosition = widget.position
             feedPage?.show(month)
         }
     }
@@ -248,7 +258,7 @@ final class FeedGrid {
             return
         }
         // The photo at the top remains there.
-        let position = widget.position
+        let position = position
         let first = layout.rows(from: position, to: position).first
         if isOther {
             if hasOldMonths { monthList = MonthList() }
@@ -262,7 +272,7 @@ final class FeedGrid {
         extendLayout(feed)
         if let first, first.photos.lowerBound > 0, let row = layout.row(of: first.photos.lowerBound)
         {
-            widget.position = isOther ? row.top : position + row.top - first.top
+            self.position = isOther ? row.top : position + row.top - first.top
         }
     }
 
@@ -287,7 +297,7 @@ final class FeedGrid {
             sections: monthList.months.lazy.map(\.first).filter { $0 >= count })
         let height = layout.height.rounded(.up)
         area.setMinimumSize(width: -1, height: Int(height))
-        widget.setContentHeight(max(height, widget.visibleHeight))
+        widget.setContentHeight(max(height + topHeight, widget.visibleHeight))
     }
 
     private func makeHeading(_ title: String) -> Label {
@@ -342,9 +352,7 @@ final class FeedGrid {
     /// Moves the focus to the first photo of a month, with its heading at the top.
     func show(_ month: MonthList.Month) {
         update()
-        if let row = layout.row(of: month.first) {
-            widget.position = row.top - layout.headingHeight
-        }
+        if let row = layout.row(of: month.first) { position = row.top - layout.headingHeight }
         focus(month.first)
     }
 
@@ -428,10 +436,10 @@ final class FeedGrid {
         guard let row = layout.row(of: index) else { return }
         let page = widget.visibleHeight
         let heading = layout.isSection(row.photos.lowerBound) ? layout.headingHeight : 0
-        if row.top - heading < widget.position {
-            widget.position = row.top - heading - Self.spacing
-        } else if row.top + row.height > widget.position + page {
-            widget.position = row.top + row.height + Self.spacing - page
+        if row.top - heading < position {
+            position = row.top - heading - Self.spacing
+        } else if row.top + row.height > position + page {
+            position = row.top + row.height + Self.spacing - page
         }
     }
 }

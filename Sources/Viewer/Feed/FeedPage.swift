@@ -10,6 +10,8 @@ final class FeedPage {
     let widget: Box
     let header = HeaderBar()
     let grid: FeedGrid
+    /// The account above the photos that its user likes.
+    let profile: ProfileView
     private(set) var feed: Feed?
     /// Opens photos, searches, starts remedies and shows other sources.
     weak var owner: MainWindow?
@@ -51,10 +53,11 @@ final class FeedPage {
     private var wantedMonth: Int?
     private var remedy: (ObjectPath, Remedy)?
 
-    init(_ service: Service, _ actions: PhotoActions) {
+    init(_ service: Service, _ actions: PhotoActions, _ accounts: AccountDialogs) {
         self.service = service
         self.actions = actions
-        grid = FeedGrid(service.images, actions)
+        profile = ProfileView(accounts)
+        grid = FeedGrid(service.images, actions, top: profile.widget)
         newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
         tail.setTargetable(false)
         tail.isVisible = false
@@ -75,6 +78,7 @@ final class FeedPage {
         widget = Box(
             .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack, selectionBar)
         widget.expanding()
+        header.addEnd(profile.menuButton)
         header.addEnd(searchButton)
         searchButton.onClick { [weak self] in self?.startSearch() }
         header.addEnd(monthButton)
@@ -107,7 +111,12 @@ final class FeedPage {
     ///   - title: The title of the header.
     ///   - subtitle: The subtitle of the header.
     ///   - isSearch: True for the results of a search, whose words remain in the field.
-    func show(_ feed: Feed?, title: String, subtitle: String, isSearch: Bool = false) {
+    ///   - account: The account whose profile is above the photos; nil for none.
+    func show(
+        _ feed: Feed?, title: String, subtitle: String, isSearch: Bool = false,
+        profile account: AccountProperties? = nil
+    ) {
+        profile.show(account)
         self.isSearch = isSearch
         if !isSearch {
             searchRevealer.isRevealed = false
@@ -155,9 +164,7 @@ final class FeedPage {
 
     // MARK: Months
 
-    func openMonths() {
-        if monthButton.isVisible { monthButton.open() }
-    }
+    func openMonths() { if monthButton.isVisible { monthButton.open() } }
 
     func monthsChanged() {
         updateMonthButton()
@@ -225,18 +232,20 @@ final class FeedPage {
 
     /// Shows the state of the service, the account and the feed.
     private func update() {
+        if let account = profile.account { profile.show(service.account(account.path)) }
         updateBanner()
-        searchButton.isVisible = feed != nil
+        searchButton.isVisible = feed != nil && profile.account == nil
         guard let feed else { return updateWithoutFeed() }
         newPhotosRevealer.isRevealed = feed.newCount > 0
         if feed.newCount > 0 {
             newPhotos.setLabel(trn("{count} new photo", "{count} new photos", Int(feed.newCount)))
         }
-        tail.isVisible = feed.state == .loading && !feed.photos.isEmpty
+        tail.isVisible = feed.state == .loading && (!feed.photos.isEmpty || profile.account != nil)
         tail.setSpinning(tail.isVisible)
+        profile.reason.isVisible = false
         if !feed.photos.isEmpty { return show("photos") }
         switch feed.state {
-        case .loading: show("loading")
+        case .loading: show(profile.account == nil ? "loading" : "photos")
         case .partial, .complete: showEmpty(feed)
         case .failed(let problem): show(problem, of: feed.account)
         }
@@ -261,6 +270,12 @@ final class FeedPage {
     private func explain(
         _ icon: String, _ title: String, _ description: String, _ child: Widget? = nil
     ) {
+        if let isLoggedIn = profile.account?.isLoggedIn {
+            // The reason may be that of the account, which is above the profile.
+            profile.reason.isVisible = isLoggedIn && description != notice?.sentence
+            profile.reason.text = description
+            return show("photos")
+        }
         status.set(icon: icon, title: title, description: description, child: child)
         show("status")
     }
@@ -324,9 +339,7 @@ final class FeedPage {
         }
         let accounts = feed.map { service.accounts(of: $0.account) } ?? []
         // The feed of an account that was logged out is replaced.
-        let account = accounts.first {
-            ![.ready, .loading, .loggedOut].contains($0.state)
-        }
+        let account = accounts.first { ![.ready, .loading, .loggedOut].contains($0.state) }
         let remote = accounts.first { !service.isLocal($0) }
         if let remote, !service.isOnline, account?.state ?? .offline == .offline {
             // The user may know earlier that the network is back.
@@ -350,7 +363,7 @@ final class FeedPage {
         let isVisible =
             switch feed?.state {
             case .partial, .complete: true
-            case .loading, .failed: feed?.photos.isEmpty == false
+            case .loading, .failed: feed?.photos.isEmpty == false || profile.account != nil
             case nil: false
             }
         let notice = isVisible ? notice : nil

@@ -63,9 +63,7 @@ final class PhotoCell {
         }
     }
 
-    private func send(_ command: Command) {
-        if let index { grid?.perform(command, on: index) }
-    }
+    private func send(_ command: Command) { if let index { grid?.perform(command, on: index) } }
 
     /// Shows a photo.
     ///
@@ -153,9 +151,7 @@ final class PhotoCell {
     }
 
     /// Forgets a failure, so that the image is requested when the photo is shown again.
-    func forgetFailure() {
-        if failureIcon.isVisible, !isRefused { key = nil }
-    }
+    func forgetFailure() { if failureIcon.isVisible, !isRefused { key = nil } }
 
     /// Releases the photo.
     func clear() {

@@ -14,6 +14,16 @@ extension AccountProperties {
         if !isAddress { return "\(username)@\(server)" }
         return tr("{user} at {server}", ["user": username, "server": server])
     }
+
+    /// The number of liked photos, with the likes that are not confirmed.
+    var likesText: String {
+        let text = Photo.text(ofCount: likeCount)
+        if pendingLikes.isEmpty { return text }
+        // Translators: the number of liked photos, and of likes that the service has not confirmed.
+        return trn(
+            "{photos}, {count} not confirmed", "{photos}, {count} not confirmed",
+            pendingLikes.count, ["photos": text])
+    }
 }
 
 extension ProviderProperties {

@@ -42,9 +42,7 @@ extension Photo {
     var wantsLike: Bool { photo.isLiked != photo.isPending }
 
     /// Width divided by height, limited so that a panorama remains visible beside others.
-    var ratio: Double {
-        size.map { Self.limited(Double($0.width) / Double($0.height)) } ?? 1.5
-    }
+    var ratio: Double { size.map { Self.limited(Double($0.width) / Double($0.height)) } ?? 1.5 }
     static func limited(_ ratio: Double) -> Double { min(max(ratio, 0.4), 3) }
 
     /// Returns true if each word, in lower case, occurs in the texts of the photo.

@@ -116,9 +116,7 @@ final class Downloads {
         }
     }
 
-    func cancelAll() {
-        for task in tasks.values { task.cancel() }
-    }
+    func cancelAll() { for task in tasks.values { task.cancel() } }
 
     /// Shows the progress of a download. If there are several, it is that of the last change.
     private func show(_ name: String, _ progress: TransferProgress) {

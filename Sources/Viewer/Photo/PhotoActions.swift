@@ -42,8 +42,11 @@ final class PhotoActions {
     func fill(_ menu: Menu, _ photo: Photo, in feed: Feed, _ first: [MenuEntry]) {
         menu.removeAll()
         var entries: [MenuEntry] = []
-        func add(_ title: String, _ key: String = "", _ action: @escaping () -> Void) {
-            entries.append(MenuEntry(title, key: key, action))
+        func add(
+            _ title: String, _ key: String = "",
+            _ action: @escaping @MainActor (PhotoActions) -> Void
+        ) {
+            entries.append(MenuEntry(title, key: key) { [weak self] in self.map(action) })
         }
         func endSection() {
             menu.add(entries)
@@ -51,61 +54,56 @@ final class PhotoActions {
         }
         if !photo.isFile {
             // Translators: the verb, an entry of a menu
-            add(photo.wantsLike ? tr("Unlike") : tr("Like"), "l") { [weak self] in
-                self?.likes.toggle(photo.id, in: feed)
-            }
+            let title = photo.wantsLike ? tr("Unlike") : tr("Like")
+            add(title, "l") { $0.likes.toggle(photo.id, in: feed) }
         }
         entries += first
         endSection()
         if photo.isFile {
             // The daemon does not know the file.
         } else if isLocal(photo) {
-            add(tr("Save a copy…"), "<Control>s") { [weak self] in self?.saveAs(photo, in: feed) }
+            add(tr("Save a copy…"), "<Control>s") { $0.saveAs(photo, in: feed) }
         } else {
             // Translators: the verb, an entry of a menu
-            add(tr("Download"), "<Control>s") { [weak self] in
-                self?.downloads.start(photo, in: feed)
-            }
-            add(tr("Download as…")) { [weak self] in self?.saveAs(photo, in: feed) }
+            add(tr("Download"), "<Control>s") { $0.downloads.start(photo, in: feed) }
+            add(tr("Download as…")) { $0.saveAs(photo, in: feed) }
         }
-        add(tr("Copy picture"), "<Control>c") { [weak self] in self?.copyPicture(photo, in: feed) }
+        add(tr("Copy picture"), "<Control>c") { $0.copyPicture(photo, in: feed) }
         if !photo.url.isEmpty {
-            add(tr("Copy link"), "<Control><Shift>c") { [weak self] in self?.copyLink(photo) }
-            add(tr("Open in browser")) { [weak self] in
-                self?.open(photo.url, tr("No browser could be started. Copy the link instead."))
+            add(tr("Copy link"), "<Control><Shift>c") { $0.copyLink(photo) }
+            add(tr("Open in browser")) {
+                $0.open(photo.url, tr("No browser could be started. Copy the link instead."))
             }
         }
         endSection()
         if !photo.url.isEmpty {
-            add(tr("Send by e-mail")) { [weak self] in
+            add(tr("Send by e-mail")) {
                 let subject = URLEncoding.escape(photo.accessibleName)
-                self?.open(
+                $0.open(
                     "mailto:?subject=\(subject)&body=\(URLEncoding.escape(photo.url))",
                     tr("No mail program could be started. Copy the link instead."))
             }
         }
-        add(tr("Send the file by e-mail")) { [weak self] in self?.mailFiles([photo], in: feed) }
-        add(tr("Set as wallpaper")) { [weak self] in self?.setWallpaper(photo, in: feed) }
+        add(tr("Send the file by e-mail")) { $0.mailFiles([photo], in: feed) }
+        add(tr("Set as wallpaper")) { $0.setWallpaper(photo, in: feed) }
         if !photo.isFile, user(for: photo) != nil {
-            add(tr("Use as avatar")) { [weak self] in self?.useAsAvatar(photo, in: feed) }
+            add(tr("Use as avatar")) { $0.useAsAvatar(photo, in: feed) }
         }
         endSection()
         if isLocal(photo) {
-            add(tr("Show in Files")) { [weak self] in self?.showInFiles(photo, in: feed) }
-            add(tr("Open with…")) { [weak self] in self?.openWith(photo, in: feed) }
-            add(tr("Move to the trash"), "Delete") { [weak self] in self?.trash([photo], in: feed) }
+            add(tr("Show in Files")) { $0.showInFiles(photo, in: feed) }
+            add(tr("Open with…")) { $0.openWith(photo, in: feed) }
+            add(tr("Move to the trash"), "Delete") { $0.trash([photo], in: feed) }
             endSection()
         }
         guard !photo.isFile else { return }
-        add(tr("Show in the desktop slideshow")) { [weak self] in
-            self?.slideshow(photo, in: feed, tr("The desktop slideshow shows this photo.")) {
-                try await $0.show($1)
-            }
+        add(tr("Show in the desktop slideshow")) {
+            let text = tr("The desktop slideshow shows this photo.")
+            $0.slideshow(photo, in: feed, text) { try await $0.show($1) }
         }
-        add(tr("Hide from the desktop slideshow")) { [weak self] in
-            self?.slideshow(
-                photo, in: feed, tr("The desktop slideshow no longer shows this photo.")
-            ) { try await $0.hide($1) }
+        add(tr("Hide from the desktop slideshow")) {
+            let text = tr("The desktop slideshow no longer shows this photo.")
+            $0.slideshow(photo, in: feed, text) { try await $0.hide($1) }
         }
         endSection()
     }
@@ -119,9 +117,7 @@ final class PhotoActions {
         ) {
             if photos.isEmpty { return }
             entries.append(
-                MenuEntry(title, icon: icon) { [weak self] in
-                    if let self { action(self, photos) }
-                })
+                MenuEntry(title, icon: icon) { [weak self] in self.map { action($0, photos) } })
         }
         let others = photos.filter { !$0.wantsLike && !$0.isFile }
         // Translators: the verb, on a button

@@ -63,9 +63,7 @@ final class PhotoImage {
     }
 
     /// Repeats a failed request, unless it would fail in the same way.
-    func retry() {
-        if problemBox.isVisible, !isRefused { load() }
-    }
+    func retry() { if problemBox.isVisible, !isRefused { load() } }
 
     /// Releases the images, which would stay in memory.
     func clear() {
@@ -188,9 +186,7 @@ final class PhotoImage {
 
     /// Loads the images of the next and the previous photo for the whole view.
     private func preloadNeighbors() {
-        guard let feed, let index = feed.index(of: photoID), !view.target.isZoomed else {
-            return
-        }
+        guard let feed, let index = feed.index(of: photoID), !view.target.isZoomed else { return }
         let neighbors = [1, -1].map { index + $0 }.filter { feed.photos.indices.contains($0) }
             .map { feed.photos[$0] }
         let limits = ImageLimits(view.target)

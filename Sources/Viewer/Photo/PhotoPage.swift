@@ -313,9 +313,7 @@ final class PhotoPage {
     }
 
     /// Returns to the photos if a photo is shown.
-    func close() {
-        if !photoID.isEmpty { leave() }
-    }
+    func close() { if !photoID.isEmpty { leave() } }
 
     private func leave() {
         window.isFullScreen = false

@@ -107,9 +107,7 @@ final class PhotoView {
         var end = target
         body(&end)
         guard isAnimated else { return change { $0 = end } }
-        if movement == nil {
-            widget.onFrame { [weak self] in self?.continueMovement() ?? false }
-        }
+        if movement == nil { widget.onFrame { [weak self] in self?.continueMovement() ?? false } }
         movement = (transform, end, Application.seconds)
         reportZoom()
     }

@@ -38,7 +38,7 @@ final class MainWindow {
         accounts = AccountDialogs(window, service, toasts)
         sidebar = Sidebar(service, accounts)
         actions = PhotoActions(window, service, toasts)
-        feedPage = FeedPage(service, actions)
+        feedPage = FeedPage(service, actions, accounts)
         feedPage.grid.scale = state.thumbnails.scale
         backButton = Button(icon: "go-previous-symbolic", tooltip: tr("Back to the sources"))
         leaflet.add(sidebar.widget)
@@ -366,8 +366,11 @@ final class MainWindow {
             photoPage.close()
             return show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         }
-        if let selection = sidebar.selection, service.account(selection.account)?.isLoggedIn == true
+        if let selection = sidebar.selection, let account = service.account(selection.account),
+            account.isLoggedIn || selection.isProfile
         {
+            // The photos leave a profile with the logout.
+            if !account.isLoggedIn, feedPage.feed?.photos.isEmpty == false { show(selection) }
             return
         }
         let accounts = service.feeds.filter { !$0.isCombined }
@@ -391,7 +394,7 @@ final class MainWindow {
     /// Shows the default source of an account whose selected source no longer exists.
     func showDefaultSource() {
         guard let selection = sidebar.selection, let account = service.account(selection.account),
-            selection.source != account.defaultSource
+            !["", account.defaultSource].contains(selection.source)
         else { return }
         show(Sidebar.Selection(account: account.path, source: account.defaultSource))
     }
@@ -408,11 +411,13 @@ final class MainWindow {
         // The next start restores it, also if the window shows an opened file then.
         (state.account, state.source) = (selection.account.text, selection.source)
         let account = service.account(selection.account)
-        let feed = Feed(service, account: selection.account, source: selection.source)
+        let source = selection.isProfile ? "likes" : selection.source
+        let feed = Feed(service, account: selection.account, source: source)
         feed.listedCount = sidebar.count(of: selection) ?? 0
         feedPage.show(
             feed, title: sidebar.title(of: selection),
-            subtitle: account?.isCombined == false ? account?.label ?? "" : "")
+            subtitle: account?.isCombined == false ? account?.label ?? "" : "",
+            profile: selection.isProfile ? account : nil)
         leaflet.show(feedPage.widget)
     }
 

@@ -122,7 +122,8 @@ final class PreferencesDialog: Dialog {
     ///
     /// - Parameter onChoice: Called after the choice was stored.
     func chooseFolder(_ onChoice: @escaping () -> Void) {
-        window.choosePath(title: tr("Folder with the photos"), name: nil, folder: folders.home) {
+        window.choosePath(title: tr("Folder with the photos"), isFolder: true, folder: folders.home)
+        {
             [weak self] path in
             guard let self else { return }
             showFolder(Array(path.utf8))

@@ -14,9 +14,7 @@ nonisolated enum Command: Sendable {
 
 /// The keys, which the program, its help and its manual page use.
 nonisolated enum Shortcut {
-    nonisolated enum Place: CaseIterable, Sendable {
-        case grid, photo, everywhere
-    }
+    nonisolated enum Place: CaseIterable, Sendable { case grid, photo, everywhere }
 
     /// Returns the keys of a place as users read them, with their effects.
     static func help(_ place: Place) -> KeyValuePairs<String, String> {

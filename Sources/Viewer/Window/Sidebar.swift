@@ -8,7 +8,9 @@ internal import Translation
 final class Sidebar {
     struct Selection: Equatable {
         let account: ObjectPath
+        /// The ID of a source; empty for the profile.
         let source: String
+        var isProfile: Bool { source.isEmpty }
     }
 
     let widget: Box
@@ -27,7 +29,7 @@ final class Sidebar {
     private var shown: [[String]] = []
     /// The accounts whose sources are hidden.
     private var folded: Set<ObjectPath> = []
-    /// The rows of sources with their counts, and of accounts, whose source is empty.
+    /// The rows of sources with their counts, and those of accounts.
     private var rows: [(selection: Selection, row: ActionRow, count: Label)] = []
 
     init(_ service: Service, _ accounts: AccountDialogs) {
@@ -64,6 +66,7 @@ final class Sidebar {
 
     /// Returns the title of a source.
     func title(of selection: Selection) -> String {
+        if selection.isProfile { return tr("Profile") }
         if selection.source == "likes" { return tr("Likes") }
         if selection.source == "memories" { return tr("Memories") }
         if selection.account == ServiceName.combined { return tr("All photos") }
@@ -95,21 +98,11 @@ final class Sidebar {
 
     /// The number of photos of a source, with the likes that are not confirmed; empty if it is unknown.
     private func subtitle(of selection: Selection) -> String {
-        guard selection.source == "likes", let account = service.account(selection.account) else {
-            return source(selection)?.countText ?? ""
-        }
-        let pending = account.pendingLikes.count
-        let text = Photo.text(ofCount: account.likeCount)
-        if pending == 0 { return text }
-        // Translators: the number of liked photos, and of likes that the service has not confirmed.
-        return trn(
-            "{photos}, {count} not confirmed", "{photos}, {count} not confirmed", pending,
-            ["photos": text])
+        let account = selection.source == "likes" ? service.account(selection.account) : nil
+        return account?.likesText ?? source(selection)?.countText ?? ""
     }
 
-    private func reloadSources() {
-        for account in service.feeds { loadSources(account.path) }
-    }
+    private func reloadSources() { for account in service.feeds { loadSources(account.path) } }
 
     private func loadSources(_ account: ObjectPath) {
         tasks[account]?.cancel()
@@ -166,7 +159,7 @@ final class Sidebar {
     /// Shows the title and the number of photos of a source.
     private func refresh(_ index: Int) {
         let (selection, row, count) = rows[index]
-        if selection.source.isEmpty { return }
+        if selection.isProfile { return }
         let (title, photos) = (title(of: selection), subtitle(of: selection))
         let account = service.account(selection.account)
         let isLikes = selection.source == "likes"
@@ -207,21 +200,23 @@ final class Sidebar {
         let row = ActionRow(account.label, subtitle: detail)
         row.addPrefix(Avatar(account, size: 32, service.images))
         let path = account.path
+        let selection = Selection(account: path, source: "")
         let title = tr("Profile of {account}", ["account": account.label])
-        let profile = Button(icon: "view-more-symbolic", tooltip: title) { [weak accounts] in
-            accounts?.showProfile(path)
+        let profile = Button(icon: "view-more-symbolic", tooltip: title) { [weak self] in
+            self?.owner?.show(selection)
         }
         row.addSuffix(profile.styled("flat").aligned(.end, .center))
         if account.isLoggedIn {
             row.addSuffix(Icon(folded.contains(path) ? "pan-end-symbolic" : "pan-down-symbolic"))
         }
-        row.onActivate { [weak self, weak accounts] in
-            guard let self, account.isLoggedIn else { return accounts?.showProfile(path) ?? () }
+        row.onActivate { [weak self] in
+            guard let self else { return }
+            guard account.isLoggedIn else { return owner?.show(selection) ?? () }
             folded.formSymmetricDifference([path])
             // GTK still uses the row.
             Task { self.rebuild() }
         }
         list.append(row)
-        rows.append((Selection(account: path, source: ""), row, Label()))
+        rows.append((selection, row, Label()))
     }
 }
