@@ -114,7 +114,9 @@ package class Widget: Object {
         // GTK 4.8 does not report the position to screen readers.
         // Translators: the position in the list of photos, for screen readers.
         setAccessibleDescription(
-            tr("{position} of {count}", ["position": "\(position)", "count": "\(count)"]))
+            tr(
+                "{position} of {count}",
+                ["position": text(ofNumber: position), "count": text(ofNumber: count)]))
         shim_set_accessible_position(raw, Int32(clamping: position), Int32(clamping: count))
     }
 

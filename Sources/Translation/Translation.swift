@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A text in the language of the user.
 ///
 ///     tr("There are no photos.")
@@ -27,7 +29,17 @@ public func trn(
     _ values: KeyValuePairs<String, String> = [:]
 ) -> String {
     filled(Catalog.text(singular, plural, count)) { name in
-        values.first { $0.key == name }?.value ?? (name == "count" ? "\(count)" : nil)
+        values.first { $0.key == name }?.value ?? (name == "count" ? text(ofNumber: count) : nil)
+    }
+}
+
+/// Returns a number with the separators of the locale that the program has set; without one, its digits.
+package func text(ofNumber number: Int) -> String {
+    let separator = String(cString: localeconv().pointee.thousands_sep)
+    let digits = Array("\(number)")
+    return digits.indices.reduce(into: "") { text, index in
+        if index > 0, (digits.count - index) % 3 == 0 { text += separator }
+        text.append(digits[index])
     }
 }
 

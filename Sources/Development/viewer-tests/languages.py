@@ -206,4 +206,35 @@ def languages(start, step):
     step("long texts fit into a narrow window")
 
 
-TESTS = [languages]
+def german(start, step):
+    count = 1200
+    session = start(photos=count, services=True)
+    subprocess.run([str(TOP / "dist/translate"), "--catalogs", str(session.folder / "catalogs")], check=True)
+    locales = session.folder / "locales"
+    locales.mkdir()
+    subprocess.run(["localedef", "-i", "de_DE", "-f", "UTF-8", str(locales / "de_DE.UTF-8")], check=True)
+    session.environment |= {"LOCPATH": str(locales), "LC_ALL": "de_DE.UTF-8",
+                            "TEXTDOMAINDIR": str(session.folder / "catalogs")}
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+    screen.wait("Alle Fotos, 1.200 Fotos", "list item")
+    screen.wait("1.200", "label")
+    screen.wait("Photo 000", "list item")
+    screen.press("Photo 000")
+    screen.wait("1 von 1.200", "label")
+    step("numbers have the separators of the locale")
+    screen.key("Escape")
+    screen.wait(starts="ada, Fotos auf diesem Rechner", role="list item")
+    screen.press("Profil von ada")
+    screen.wait("Fotos auf diesem Rechner", "label")
+    session.screenshot("german-profile")
+    screen.press("Bei einem weiteren Konto anmelden")
+    screen.wait(starts="Fotos auf diesem Rechner, ", role="list item")
+    screen.wait(starts="Bild des Tages, ", role="list item")
+    session.screenshot("german-services")
+    step("the names of the providers are translated")
+
+
+TESTS = [languages, german]

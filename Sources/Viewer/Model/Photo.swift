@@ -15,19 +15,7 @@ extension Photo {
 
     /// Returns a number of photos as text.
     static func text(ofCount count: some BinaryInteger) -> String {
-        trn(
-            "{count} photo", "{count} photos", Int(clamping: count),
-            ["count": text(ofNumber: Int(clamping: count))])
-    }
-
-    /// Returns a number with the separators of the user's locale.
-    static func text(ofNumber number: Int) -> String {
-        let separator = String(cString: localeconv().pointee.thousands_sep)
-        let digits = Array("\(number)")
-        return digits.indices.reduce(into: "") { text, index in
-            if index > 0, (digits.count - index) % 3 == 0 { text += separator }
-            text.append(digits[index])
-        }
+        trn("{count} photo", "{count} photos", Int(clamping: count))
     }
 
     /// The size in pixels; nil if it is unknown.

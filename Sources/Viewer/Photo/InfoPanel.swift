@@ -76,7 +76,7 @@ final class InfoPanel {
             case (false, true): tr("The removal of your like is not confirmed yet")
             case (false, false): tr("You do not like this photo yet")
             }
-        likes.text = photo.likes.map { "\($0) · \(own)" } ?? own
+        likes.text = photo.likes.map { "\(text(ofNumber: $0)) · \(own)" } ?? own
     }
 
     /// Returns a time in seconds as photographers write it.

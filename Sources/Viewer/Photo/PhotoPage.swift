@@ -252,10 +252,7 @@ final class PhotoPage {
         // Translators: the position of a photo and the number of photos, below its title.
         let position = tr(
             "{position} of {count}",
-            [
-                "position": Photo.text(ofNumber: index + 1),
-                "count": Photo.text(ofNumber: feed.count),
-            ])
+            ["position": text(ofNumber: index + 1), "count": text(ofNumber: feed.count)])
         header.setTitle(
             window.title,
             subtitle: [position, photo.author].filter { !$0.isEmpty }.joined(separator: " · "))

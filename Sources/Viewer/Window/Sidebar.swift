@@ -167,7 +167,7 @@ final class Sidebar {
         row.setTitle(title, subtitle: isPending ? photos : "")
         row.setAccessibleName(photos.isEmpty ? title : "\(title), \(photos)")
         let number = isLikes ? account.map { Int($0.likeCount) } : self.count(of: selection)
-        count.text = number.map(Photo.text(ofNumber:)) ?? ""
+        count.text = number.map(text(ofNumber:)) ?? ""
     }
 
     /// The width of covers and icons, so that the titles are aligned.
