@@ -29,6 +29,7 @@ func fault(_ name: String) -> Fault? {
     }
     return switch name {
     case "limit": .rateLimited
+    case "deny": .status(403, error: "The user has not granted the permission.")
     case "refuse": .status(422, error: "The photo cannot be liked.")
     case "broken": .htmlStatus(503)
     case "slow": .drip(bytes: 512, pause: .milliseconds(50))

@@ -289,4 +289,29 @@ def keyring(start, step):
     step("the button unlocks the keyring with the prompt of the desktop, and the window recovers")
 
 
-TESTS = [logout, passwords, nextcloud, limits, network, keyring]
+def permission(start, step):
+    session, screen = open_unsplash(start)
+    services = session.services
+    until(lambda: photo(screen), "the photos of the service")
+    services("fail unsplash deny 0 POST /photos/*/like")
+    screen.press(starts="Like ")
+    screen.wait(role="label", contains="The service does not allow likes to ada; they stay on this computer.")
+    session.screenshot("permission")
+    step("the first like without the permission of the service says that it stays on this computer")
+    reason = "enable the application's permissions at Unsplash, then log in again"
+    assert reason in session.control("status")
+    screen.press("Profile of ada")
+    screen.wait(role="label", contains=reason)
+    screen.wait("1 photo", "label")
+    session.screenshot("permission-profile")
+    step("the profile and the state of the account say so")
+    services("recover unsplash POST /photos/*/like")
+    screen.menu("Log in again…")
+    until(lambda: services("likes unsplash") == "1", "the like at the service")
+    screen.press("Profile of ada")
+    screen.wait_gone(role="label", contains=reason)
+    assert reason not in session.control("status")
+    step("after the permission and a login, the like is sent")
+
+
+TESTS = [permission, logout, passwords, nextcloud, limits, network, keyring]

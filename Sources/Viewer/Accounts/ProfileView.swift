@@ -76,6 +76,10 @@ final class ProfileView {
     private func addActions(_ account: AccountProperties) {
         let isUser = provider?.has("register") == true
         var entries: [MenuEntry] = []
+        if !isUser {
+            entries.append(
+                MenuEntry(tr("Log in again…")) { [weak owner] in owner?.logIn(again: account) })
+        }
         if account.isLoggedIn, provider?.has("avatar") == true {
             entries.append(
                 MenuEntry(tr("Change the avatar…")) { [weak self] in self?.chooseAvatar() })

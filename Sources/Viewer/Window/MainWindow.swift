@@ -92,7 +92,7 @@ final class MainWindow {
         actions.likes.stayedLocal.observe(self) { [weak self] account in
             self?.toasts.show(
                 tr(
-                    "{account} may not like photos at its service, so likes stay on this computer. Allow it at the service, then log in again.",
+                    "The service does not allow likes to {account}; they stay on this computer.",
                     ["account": account.label]), button: tr("_Log in again")
             ) { self?.accounts.logIn(again: account) }
         }
