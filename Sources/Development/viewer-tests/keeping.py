@@ -4,6 +4,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import time
 
 import pixels
 from screen import Screen, open_samples, open_unsplash
@@ -679,9 +680,63 @@ def threads(process):
     return len(os.listdir(f"/proc/{process}/task"))
 
 
-def memory(process):
+def memory(process, kind="Private_Dirty"):
+    """Returns the memory of a process in KiB."""
     lines = pathlib.Path(f"/proc/{process}/smaps_rollup").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("Private_Dirty"))
+    return next(int(line.split()[1]) for line in lines if line.startswith(f"{kind}:"))
+
+
+def processor_seconds(process):
+    """Returns the time that the main thread of a process has used."""
+    values = pathlib.Path(f"/proc/{process}/task/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(values[11]) + int(values[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def large(start, step):
+    session = start(photos=1)
+    # 40 megapixels, which take 160 MB.
+    subprocess.run(["convert", "-size", "8000x5000", "gradient:red-blue", str(session.pictures / "Large.jpg")], check=True)
+    os.utime(session.pictures / "Large.jpg", (0, 0))
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
+
+    def size():
+        return memory(session.window.pid, "Rss")
+
+    def zoom():
+        return int(re.search(r"Zoom (\d+)", view.get_description())[1])
+
+    screen.press("Large")
+    view = screen.wait("Large", "image")
+    screen.until(lambda: pixels.difference(pixels.displayed(view.extents())[:3], [255, 0, 0]) < 60, "the photo")
+    screen.press("Next photo" if screen.all("Next photo") else "Previous photo")
+    screen.wait("Photo 000", "image")
+    time.sleep(2)
+    before = size()
+    screen.press("Next photo" if screen.all("Next photo") else "Previous photo")
+    screen.wait("Large", "image")
+    times = []
+    for _ in range(3):
+        screen.key("1")
+        screen.until(lambda: zoom() > 300 and size() > before + 140_000, "the pixels of the photo")
+        time.sleep(1)
+        started = processor_seconds(session.window.pid)
+        screen.key("0")
+        screen.until(lambda: zoom() == 100, "the whole photo")
+        times.append(round(processor_seconds(session.window.pid) - started, 2))
+    # The clock would measure the other programs as well.
+    print(f"seconds of the processor until the whole photo: {times}", flush=True)
+    assert min(times) < 0.3, times
+    step("the key 0 shows the whole of a photo with 40 megapixels without drawing all its pixels again")
+    screen.key("Escape")
+    screen.wait("Photo 000", "list item")
+    try:
+        screen.until(lambda: size() < before + 40_000, "the end of the pixels in memory")
+    finally:
+        print(f"KiB before {before}, after {size()}", flush=True)
+    step("the pixels of the photo leave the memory")
 
 
 def cycles(start, step):
@@ -737,4 +792,4 @@ def cycles(start, step):
 
 
 TESTS = [full_screen, selection, reader, logout_elsewhere, arguments, files, trash, keys, remembers, quitting, messages,
-         right_to_left, sharp, refused, decoding, outage, several, search, welcome, cycles]
+         right_to_left, sharp, refused, decoding, outage, several, search, welcome, large, cycles]
