@@ -29,22 +29,28 @@ package final class BusExporter: EngineObserver {
     ///   - tree: An empty tree whose root is ``ServiceName/root``.
     ///   - builtInProviders: The IDs of the providers that come with the program.
     ///   - runtimeFolder: The folder for the files with the current photos; nil for no files.
+    ///   - findProviders: Adds the providers that were just installed to the engine. Called for a call that names an
+    ///     unknown provider.
     package init(
         _ engine: Engine, _ tree: ObjectTree, builtInProviders: Set<String> = [],
-        runtimeFolder: String? = nil
+        runtimeFolder: String? = nil,
+        findProviders: @escaping @MainActor () async -> Void = {}
     ) {
         self.builtInProviders = builtInProviders
         self.engine = engine
         self.tree = tree
         watchers = FollowedClients(tree.connection) { engine.unwatch(.client($0.text)) }
         self.runtimeFolder = runtimeFolder
-        manager.add(ManagerObject.interface, on: ManagerObject(engine, secrets))
+        manager.add(ManagerObject.interface, on: ManagerObject(engine, secrets, findProviders))
         tree.export(manager)
         for slideshow in engine.slideshows.all { slideshowAdded(slideshow) }
         engine.addObserver(self)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts.all { accountAdded(account) }
         updateCombined()
+        tree.onUnknownObject = { path in
+            path.elements(below: ServiceName.providers).map { _ in findProviders }
+        }
         tree.onRead = { [weak engine] in engine?.checkAvatars() }
     }
 

@@ -8,29 +8,32 @@ internal import ProviderKit
 final class ManagerObject {
     private let engine: Engine
     private let secrets: SecretReader
+    private let findProviders: @MainActor () async -> Void
     /// The limit of logins, which exceeds the number that a user or a script starts over one connection.
     private var loginRate = CallRate(burst: 128, interval: .milliseconds(500))
 
     /// - Parameters:
     ///   - engine: The engine.
     ///   - secrets: Reads passwords.
-    init(_ engine: Engine, _ secrets: SecretReader) {
+    ///   - findProviders: Adds the providers that were just installed to the engine.
+    init(
+        _ engine: Engine, _ secrets: SecretReader,
+        _ findProviders: @escaping @MainActor () async -> Void
+    ) {
         self.engine = engine
         self.secrets = secrets
+        self.findProviders = findProviders
     }
 
     static let interface = BusInterface<ManagerObject>(
         versioned: .manager,
         [
-            .preparedMethod(
-                .login, in: ["provider", "options"], out: ["login"], returning: ObjectPath.self
-            ) {
+            .asyncCallerMethod(.login, in: ["provider", "options"], out: ["login"]) {
                 (
-                    manager: ManagerObject, call: BusMessage, provider: String,
+                    manager: ManagerObject, caller, provider: String,
                     options: CallOptions<LoginOption>
-                ) in
-                let login = try manager.logIn(provider, options, call.sender)
-                return .finished(try PreparedReply(login))
+                ) -> ObjectPath in
+                try await manager.logIn(provider, options, caller)
             },
             .asyncMethod(.openSlideshow, in: ["name"], out: ["slideshow"]) {
                 (manager: ManagerObject, name: String) -> ObjectPath in
@@ -46,11 +49,12 @@ final class ManagerObject {
 
     private func logIn(
         _ provider: String, _ options: CallOptions<LoginOption>, _ caller: BusName?
-    ) throws -> ObjectPath {
+    ) async throws -> ObjectPath {
         guard loginRate.allows(caller) else {
             throw ErrorReply(
                 .limitsExceeded, "This client starts too many logins; try again in a minute.")
         }
+        if engine.provider(provider) == nil { await findProviders() }
         return try engine.logins.start(provider, parse(options, caller)).path
     }
 

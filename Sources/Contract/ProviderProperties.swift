@@ -6,6 +6,11 @@ package struct ProviderProperties: Equatable {
     package let path: ObjectPath
     package let properties: [String: Variant]
 
+    package init(path: ObjectPath, properties: [String: Variant]) {
+        self.path = path
+        self.properties = properties
+    }
+
     package func has(_ capability: String) -> Bool { capabilities.contains(capability) }
 
     package var id: String { properties["Id"]?.string ?? "" }

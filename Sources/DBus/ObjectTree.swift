@@ -13,6 +13,9 @@ package final class ObjectTree {
     package let connection: BusConnection
     /// Called when a client reads properties, before the reply.
     package var onRead: (() -> Void)?
+    /// Called for a call to an object that does not exist. Returns a search that may export the object, before the call
+    /// is handled; nil if there is no such object.
+    package var onUnknownObject: ((ObjectPath) -> (@MainActor () async -> Void)?)?
     private let makeErrorReply: (any Error) -> ErrorReply
     private let maximumTextBytes: Int
     private var objects: [String: ExportedObject] = [:]
@@ -193,7 +196,7 @@ package final class ObjectTree {
         calls.finish(address.caller)
     }
 
-    private func invoke(_ call: BusMessage) throws -> Invocation {
+    private func invoke(_ call: BusMessage, isSearched: Bool = false) throws -> Invocation {
         guard let path = call.path, let member = call.member else {
             throw ErrorReply(.invalidArgs, "A call needs a path and a member.")
         }
@@ -204,6 +207,16 @@ package final class ObjectTree {
             )
         }
         guard let object = objects[path.text] ?? node(path) else {
+            // libdbus stops reading at a limit of descriptors in messages.
+            if !isSearched, !call.carriesDescriptors, let search = onUnknownObject?(path) {
+                return .running { [self] in
+                    await search()
+                    switch try invoke(call, isSearched: true) {
+                    case .finished(let reply): return reply
+                    case .running(let work): return try await work()
+                    }
+                }
+            }
             throw ErrorReply(.unknownObject, "There is no object \(path.text.excerpt).")
         }
         let interface = call.interface

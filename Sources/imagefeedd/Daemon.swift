@@ -164,7 +164,8 @@ final class Daemon {
         engine.setRefreshInterval(settings.configuration.refreshInterval)
         service = BusExporter(
             engine, tree, builtInProviders: Set(providers.map(\.info.id)),
-            runtimeFolder: folders.runtime)
+            runtimeFolder: folders.runtime,
+            findProviders: { [plugins] in await plugins.findInstalled() })
         // The caller that made the bus start the daemon is served first.
         tree.start()
         let network = NetworkWatch(logger: logger) { status in

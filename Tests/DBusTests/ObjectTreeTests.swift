@@ -1,3 +1,4 @@
+import Glibc
 import TestSupport
 import Testing
 
@@ -39,6 +40,38 @@ struct ObjectTreeTests {
             ])
         #expect(server.object.number == 1)
         #expect(server.object.label == "one")
+    }
+
+    @Test func `the search for an object runs once before its call, and not for descriptors`()
+        async throws
+    {
+        let server = try TestServer()
+        var searched: [ObjectPath] = []
+        server.tree.onUnknownObject = { path in
+            guard path != "/org/imagefeed/other" else { return nil }
+            return {
+                searched.append(path)
+                guard path == "/org/imagefeed/late" else { return }
+                let late = ExportedObject(path)
+                late.add(TestObject.interface, on: server.object)
+                server.tree.export(late)
+            }
+        }
+        let late = BusProxy(server.client, server.connection.uniqueName, "/org/imagefeed/late")
+        let nowhere = BusProxy(server.client, server.connection.uniqueName, "/org/imagefeed/no")
+        let other = BusProxy(server.client, server.connection.uniqueName, "/org/imagefeed/other")
+        let descriptor = Variant.fileDescriptor(FileDescriptor(owning: dup(STDIN_FILENO)))
+        let errors = [
+            await errorName { try await late.perform(.test, "Take", ["a": descriptor]) },
+            await errorName { try await nowhere.perform(.test, "Add") },
+            await errorName { try await other.perform(.test, "Add") },
+        ]
+        #expect(errors == [.unknownObject, .unknownObject, .unknownObject])
+        #expect(searched == ["/org/imagefeed/no"])
+        let number: UInt32 = try await late.call(.test, "Add", 1 as UInt32, 2 as UInt32)
+        #expect(number == 3)
+        #expect(await errorName { try await late.perform(.test, "Nothing") } == .unknownMethod)
+        #expect(searched == ["/org/imagefeed/no", "/org/imagefeed/late"])
     }
 
     @Test func `errors of handlers are converted to error replies`() async throws {

@@ -28,6 +28,22 @@ struct PluginTests {
         let account = try await Terminal.output(
             "login", "rss", "--username", "\(fixture.server.origin)/feed.xml")
         #expect(account.hasPrefix("rss_"))
+        try HostedProvider.writeManifest("[Provider]\nId=odd\n", of: "odd")
+        let (exit, _, error) = try await Terminal.run("configure", "odd", "--client-id", "a")
+        #expect(exit == .code(1))
+        #expect(error.contains("Sources in [Provider] is missing."), "\(error)")
+    }
+
+    @Test func `a call finds a provider that was just installed`() async throws {
+        let fixture = try PluginContext()
+        try fixture.configure()
+        _ = try await RunningDaemon()
+        await expectError(.notFound) { _ = try await fixture.logIn() }
+        try fixture.installRSS()
+        _ = try await fixture.logIn()
+        try HostedProvider.writeManifest("[Provider]\nId=odd\n", of: "odd")
+        let odd = try await fixture.client.provider("odd").properties()
+        #expect(odd["State"] == .string("invalid"))
     }
 
     @Test func `an account with a long ID has images and downloads`() async throws {

@@ -45,7 +45,7 @@ struct ConfigureCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let service = try ServiceClient()
-        let provider = try await service.snapshot().provider(provider)
+        let provider = try await service.provider(provider)
         let client = service.provider(provider.path)
         if isLocal {
             try await local.apply(to: provider, of: service)

@@ -100,15 +100,10 @@ struct LoginCommand: AsyncParsableCommand {
     @MainActor private func options(
         _ service: ServiceClient
     ) async throws -> [LoginOption: Variant] {
-        var snapshot = try await service.snapshot()
-        if (try? snapshot.provider(provider)) == nil {
-            // The daemon finds a plugin that was just installed a moment later.
-            try await Task.sleep(for: .milliseconds(500))
-            snapshot = try await service.snapshot()
-        }
+        let provider = try await service.provider(provider)
+        let snapshot = try await service.snapshot()
         let account = try account.map { (name) throws(CommandFailure) in try snapshot.account(name)
         }
-        let provider = try snapshot.provider(provider)
         let hasPasswords = provider.authentication == "password"
         // A provider that cannot register users has passwords that identify the user, such as API keys.
         let hasNames = hasPasswords && provider.capabilities.contains("register")

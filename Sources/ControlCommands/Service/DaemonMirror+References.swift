@@ -114,16 +114,4 @@ extension DaemonMirror {
         No account is logged in. Log in with “imagefeedctl login PROVIDER”; \
         “imagefeedctl providers” lists the providers.
         """, status: .needsLogin)
-
-    /// Returns the provider with an ID.
-    ///
-    /// - Throws: ``CommandFailure`` if there is no such provider.
-    func provider(_ id: String) throws(CommandFailure) -> ProviderProperties {
-        guard let provider = providers.first(where: { $0.id == id }) else {
-            throw CommandFailure.tr(
-                "There is no provider “{provider}”. “imagefeedctl providers” lists the providers.",
-                ["provider": id.excerpt])
-        }
-        return provider
-    }
 }

@@ -1,5 +1,6 @@
 internal import Contract
 internal import DBus
+internal import Quoting
 internal import Translation
 
 extension ServiceClient {
@@ -7,6 +8,22 @@ extension ServiceClient {
     ///
     /// - Throws: ``BusError/noBus(_:)`` if there is no session bus.
     init() throws { self.init(try BusConnection.session()) }
+
+    /// Reads the properties of a provider, also of one that was just installed: the daemon searches for a provider that a
+    /// call names.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no such provider.
+    func provider(_ id: String) async throws -> ProviderProperties {
+        do {
+            let path = try ObjectPath("\(ServiceName.providers)/\(id)")
+            return ProviderProperties(
+                path: path, properties: try await provider(path).properties())
+        } catch let error as BusError where error.isMissingObject {
+            throw CommandFailure.tr(
+                "There is no provider “{provider}”. “imagefeedctl providers” lists the providers.",
+                ["provider": id.excerpt])
+        }
+    }
 
     /// Finds a logged-in account or the combined account.
     ///

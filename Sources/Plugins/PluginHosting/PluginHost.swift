@@ -16,7 +16,10 @@ package final class PluginHost {
     private let reserved: Set<String>
     private let logger: Logger
     private let launcher: SandboxLauncher
+    private let files = FileThreads()
     private var watcher: FolderWatch?
+    /// The names of the manifests in each folder, as last read.
+    private var names: [[String]] = []
     private var installed: [String: Installed] = [:]
     /// Called after providers were added, removed or changed.
     package var onChange: ((_ change: Change) -> Void)?
@@ -87,11 +90,22 @@ package final class PluginHost {
         for entry in installed.values { entry.plugin?.retire() }
     }
 
+    /// Reads the manifests if there are others than before, without waiting for the event of the folders.
+    ///
+    /// The folders are listed on another thread, because any client can cause a call.
+    package func findInstalled() async {
+        let current = await files.run(Array((folders.first ?? "").utf8)) { [folders] _ in
+            folders.map(Self.manifests)
+        }
+        if let current, current != names { reload() }
+    }
+
     /// Reads the manifests whose file, program or settings changed.
     package func reload() {
+        names = folders.map(Self.manifests)
         var found: [String: String] = [:]
-        for folder in folders.reversed() {
-            for name in manifests(in: folder) { found[name] = "\(folder)/\(name)" }
+        for (folder, names) in zip(folders, names).reversed() {
+            for name in limited(names, folder) { found[name] = "\(folder)/\(name)" }
         }
         var change = Change()
         var now: [String: Installed] = [:]
@@ -168,9 +182,14 @@ package final class PluginHost {
     /// The largest number of manifests that are read from a folder.
     private static let maximumManifests = 1000
 
-    private func manifests(in folder: String) -> [String] {
+    /// Returns the names of the manifests in a folder, sorted.
+    nonisolated private static func manifests(in folder: String) -> [String] {
         let entries = (try? DirectoryListing(folder))?.names ?? []
-        let names = entries.filter { $0.hasSuffix(ManifestFile.suffix) && !$0.hasPrefix(".") }
+        return entries.filter { $0.hasSuffix(ManifestFile.suffix) && !$0.hasPrefix(".") }.sorted()
+    }
+
+    /// Returns the names of the manifests in a folder that are used.
+    private func limited(_ names: [String], _ folder: String) -> [String] {
         guard names.count > Self.maximumManifests else { return names }
         logger.warning(
             "A folder has too many manifests; the last ones are ignored",
@@ -178,6 +197,6 @@ package final class PluginHost {
                 "path": "\(folder)", "manifests": "\(names.count)",
                 "limit": "\(Self.maximumManifests)",
             ])
-        return Array(names.sorted().prefix(Self.maximumManifests))
+        return Array(names.prefix(Self.maximumManifests))
     }
 }
