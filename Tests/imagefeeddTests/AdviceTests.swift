@@ -49,7 +49,6 @@ struct AdviceTests {
         _ = try await TestClient().logIn("ada")
         try await check([
             ("login local --username ada --register", 1, "omit --register"),
-            ("login local --username ada", 1, "already logged in"),
             ("feed --source album:none", 1, "imagefeedctl sources"),
             ("refresh --source album:none", 1, "imagefeedctl sources"),
             ("feed --cursor nonsense", 64, "cursor"),

@@ -124,6 +124,24 @@ struct UserTests {
         try await client.logIn("ada")
     }
 
+    @Test func `a second login of a local user prints the account again`() async throws {
+        _ = try await RunningDaemon()
+        let register = [
+            "login", "local", "--username", "ada", "--register", "--password-file", "-",
+        ]
+        let login = ["login", "local", "--username", "ADA", "--password-file", "-"]
+        for (arguments, password, status) in [
+            (register, "right", Int32(0)), (login, "right", 0), (login, "wrong", 1),
+            (register, "right", 1),
+        ] {
+            let result = try await Terminal.start(arguments, input: password).result()
+            #expect(result.exit == .code(status))
+            #expect(result.output == (status == 0 ? "local_ada\n" : ""))
+            let isSecond = arguments == login && status == 0
+            #expect(result.error.contains("already logged in") == isSecond, "\(result.error)")
+        }
+    }
+
     @Test func `a login object reports its result`() async throws {
         _ = try await RunningDaemon()
         let client = try TestClient()

@@ -58,6 +58,16 @@ struct LoginCommand: AsyncParsableCommand {
             throw CommandFailure(
                 error,
                 advice: tr("Run “imagefeedctl configure {provider}”.", ["provider": provider]))
+        } catch let error as BusError where error.isReply(.alreadyLoggedIn) {
+            // As at a service: a login to a known account succeeds.
+            let name = options[.username]?.string?.lowercased()
+            let known = try await service.snapshot().accounts.first {
+                $0.path == options[.account]?.objectPath
+                    || $0.providerID == provider && $0.username.lowercased() == name
+            }
+            guard let known else { throw error }
+            Console.printMessage(CommandFailure(error).message)
+            path = known.path
         }
         let properties = try await service.account(path).properties(.account)
         try output.show(JSON(properties, of: .account)) { _ in [path.lastElement] }
