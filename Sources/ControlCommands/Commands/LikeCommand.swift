@@ -126,37 +126,32 @@ struct LikeResult: Renderable {
         provider: String, problem: String? = nil, isWithoutUsers: Bool = false
     ) -> String? {
         let values: KeyValuePairs = ["provider": provider]
-        switch outcome {
-        case .done: return nil
-        case .queued:
-            let reason =
-                liked
-                ? tr("{provider} has not confirmed the like.", values)
-                : tr("{provider} has not confirmed the unlike.", values)
-            return [
-                problem ?? reason,
-                liked
-                    ? tr("The like is queued and will be sent later.")
-                    : tr("The unlike is queued and will be sent later."),
-            ].joined(separator: " ")
-        case .local where isWithoutUsers:
-            return liked
-                ? tr("{provider} has no likes. The like is stored on this computer.", values)
-                : tr("{provider} has no likes. The unlike is stored on this computer.", values)
-        case .local:
-            let reason = tr(
+        let (reason, consequence): (String, String)
+        switch (outcome, liked) {
+        case (.done, _): return nil
+        case (.queued, true):
+            reason = tr("{provider} has not confirmed the like.", values)
+            consequence = tr("The like is queued and will be sent later.")
+        case (.queued, false):
+            reason = tr("{provider} has not confirmed the unlike.", values)
+            consequence = tr("The unlike is queued and will be sent later.")
+        case (.local, true) where isWithoutUsers:
+            return tr("{provider} has no likes. The like is stored on this computer.", values)
+        case (.local, false) where isWithoutUsers:
+            return tr("{provider} has no likes. The unlike is stored on this computer.", values)
+        case (.local, _):
+            reason = tr(
                 "{provider} does not support likes, or does not permit them to this account.",
                 values)
-            return [
-                problem ?? reason,
+            consequence =
                 liked
-                    ? tr(
-                        "The like is stored on this computer, and is sent if the service permits it later."
-                    )
-                    : tr(
-                        "The unlike is stored on this computer, and is sent if the service permits it later."
-                    ),
-            ].joined(separator: " ")
+                ? tr(
+                    "The like is stored on this computer, and is sent if the service permits it later."
+                )
+                : tr(
+                    "The unlike is stored on this computer, and is sent if the service permits it later."
+                )
         }
+        return "\(problem ?? reason) \(consequence)"
     }
 }

@@ -91,11 +91,10 @@ struct LocalSettings: ParsableArguments {
                 ["folder": folder.text, "reason": String(cString: strerror(errno))])
         }
         defer { free(path) }
-        guard
-            FileStatus([UInt8](UnsafeRawBufferPointer(start: path, count: strlen(path))))?.kind
-                == .directory
-        else { throw CommandFailure.tr("{folder} is not a folder.", ["folder": folder.text]) }
-        if folder.bytes.first == UInt8(ascii: "/") { return folder.bytes }
-        return [UInt8](UnsafeRawBufferPointer(start: path, count: strlen(path)))
+        let resolved = [UInt8](cString: path)
+        guard FileStatus(resolved)?.kind == .directory else {
+            throw CommandFailure.tr("{folder} is not a folder.", ["folder": folder.text])
+        }
+        return folder.bytes.first == UInt8(ascii: "/") ? folder.bytes : resolved
     }
 }

@@ -10,15 +10,14 @@ enum DesktopViewer {
     ///
     /// - Throws: ``CommandFailure`` if there is no viewer or it cannot show the file.
     static func openPhoto(_ path: String) async throws(CommandFailure) {
-        try await open(path) { reason, hasStarted in
-            let values: KeyValuePairs = ["reason": reason, "file": path]
-            return hasStarted
+        try await open(path) {
+            $1
                 ? tr(
                     "The photo could not be opened: {reason}. Open the file in another program: {file}",
-                    values)
+                    ["reason": $0, "file": path])
                 : tr(
                     "The photo cannot be opened: {reason}. Open the file in another program: {file}",
-                    values)
+                    ["reason": $0, "file": path])
         }
     }
 
@@ -26,14 +25,11 @@ enum DesktopViewer {
     ///
     /// - Throws: ``CommandFailure`` if there is no browser or it cannot open the URL.
     static func openLink(_ address: String) async throws(CommandFailure) {
-        try await open(address) { reason, hasStarted in
-            hasStarted
+        try await open(address) {
+            $1
                 ? tr(
-                    "The link could not be opened: {reason}. Open it in a browser.",
-                    ["reason": reason])
-                : tr(
-                    "The link cannot be opened: {reason}. Open it in a browser.",
-                    ["reason": reason])
+                    "The link could not be opened: {reason}. Open it in a browser.", ["reason": $0])
+                : tr("The link cannot be opened: {reason}. Open it in a browser.", ["reason": $0])
         }
     }
 

@@ -1,4 +1,3 @@
-internal import Dispatch
 internal import Glibc
 internal import System
 
@@ -36,9 +35,9 @@ enum Picture {
                 STDERR_FILENO: Console.nullDevice,
             ])
         close(input)
-        let text = await DispatchQueue.global().run { read(output) }
-        guard await process?.exit() == .code(0) else { return [] }
-        return text.split(separator: "\n").map(String.init)
+        var lines: [String] = []
+        try? await LineReader().run(output) { lines.append(String(decoding: $0, as: UTF8.self)) }
+        return await process?.exit() == .code(0) ? lines.filter { !$0.isEmpty } : []
     }
 
     private static func options(_ columns: Int, _ rows: Int) -> [String] {
@@ -47,19 +46,5 @@ enum Picture {
             options += ["--colors", "none"]
         }
         return options
-    }
-
-    /// Reads a descriptor to its end and closes it.
-    nonisolated private static func read(_ descriptor: Int32) -> String {
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = Glibc.read(descriptor, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            bytes += buffer[..<count]
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -77,15 +77,6 @@ extension BusError {
     func isReply(_ error: ServiceError) -> Bool {
         if case .reply(let reply) = self { ServiceError(reply.name) == error } else { false }
     }
-
-    /// True if an object does not exist, or its path is invalid.
-    var isMissingObject: Bool {
-        switch self {
-        case .reply(let reply): reply.name == .unknownObject
-        case .invalidName: true
-        default: false
-        }
-    }
 }
 
 extension ServiceError {

@@ -9,20 +9,20 @@ extension ServiceClient {
     /// - Throws: ``BusError/noBus(_:)`` if there is no session bus.
     init() throws { self.init(try BusConnection.session()) }
 
-    /// Reads the properties of a provider, also of one that was just installed: the daemon searches for a provider that a
-    /// call names.
+    /// Finds a provider, also one that was just installed: the daemon searches for a provider that a call names.
     ///
     /// - Throws: ``CommandFailure`` if there is no such provider.
     func provider(_ id: String) async throws -> ProviderProperties {
-        do {
-            let path = try ObjectPath("\(ServiceName.providers)/\(id)")
-            return ProviderProperties(
-                path: path, properties: try await provider(path).properties())
-        } catch let error as BusError where error.isMissingObject {
+        let known = try await snapshot().providers.first { $0.id == id }
+        if let known { return known }
+        guard let path = try? ObjectPath("\(ServiceName.providers)/\(id)"),
+            let properties = try? await provider(path).properties()
+        else {
             throw CommandFailure.tr(
                 "There is no provider “{provider}”. “imagefeedctl providers” lists the providers.",
                 ["provider": id.excerpt])
         }
+        return ProviderProperties(path: path, properties: properties)
     }
 
     /// Finds a logged-in account or the combined account.
