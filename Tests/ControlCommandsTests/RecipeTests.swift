@@ -161,6 +161,26 @@ struct RecipeTests {
     }
 
     @Test(arguments: texts)
+    func `awww shows a photo on all outputs or on one`(text: String) async throws {
+        try await withPhoto(text) { _, _, image in
+            try await Control.install("awww", "printf '%s\\0' \"$@\"\necho")
+            let recipe = try Control.file("dist/examples/hyprland.conf")
+            let command = try Self.match(#"(?m)^# exec-once = (.* "awww img")$"#, recipe)
+            let onOne = try Self.match("“(awww img [^”]+)”", recipe)
+            for (line, options) in [
+                (command, ""), (command.replacing("awww img", with: onOne), "--outputs\0DP-1\0"),
+            ] {
+                let process = try start("exec \(line)")
+                let output = try await process.standardOutput.wait { result in
+                    result.text.hasSuffix("\0\n") || result.isComplete ? result.text : nil
+                }
+                #expect(output == "img\0\(options)\(image)\0\n")
+                process.terminate()
+            }
+        }
+    }
+
+    @Test(arguments: texts)
     func `conky shows a photo and its title`(text: String) async throws {
         try await withPhoto(text) { _, id, image in
             try await Control.install(
