@@ -104,7 +104,7 @@ let modules = [
     module(
         "Feeds", "EngineModel ProviderKit Quoting Storage System Translation Logging",
         in: "Engine/Feeds"),
-    tests("FeedsTests", "EngineModel Feeds ProviderKit Storage TestSupport Logging"),
+    tests("FeedsTests", "EngineModel Feeds ProviderKit Storage System TestSupport Logging"),
     module(
         "Images",
         "CLinux EngineModel ImageMetadata ProviderKit Quoting Storage System Translation",
@@ -178,11 +178,16 @@ let modules = [
     tests("ProviderKitTests", "ProviderKit TestSupport"),
     module(
         "LocalProvider",
-        "CCrypt CGLib CLinux ImageMetadata ProviderKit Quoting Storage System Translation Logging",
-        in: "Providers/Local"),
+        """
+        CCrypt CGLib CLinux EngineModel ImageMetadata ProviderKit Quoting Storage System Translation
+        Logging
+        """, in: "Providers/Local"),
     tests(
         "LocalProviderTests",
-        "ImageMetadata LocalProvider ProviderKit Storage System TestSupport Translation Logging"),
+        """
+        EngineModel ImageMetadata LocalProvider ProviderKit Storage System TestSupport Translation
+        Logging
+        """),
     module("Quoting"),
     tests("QuotingTests", "Quoting"),
     module("Sandbox", "CLinux CSandbox"),

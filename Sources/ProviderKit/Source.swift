@@ -61,26 +61,6 @@ public struct Source: Hashable, Sendable {
     }
 }
 
-/// Consecutive photos of a source, with the cursor of every position.
-package struct Page: Sendable {
-    /// The photos, in the order of the source.
-    package var photos: [Photo]
-    /// True if more photos may follow.
-    package let hasMore: Bool
-    /// Returns the cursor after a number of photos; nil for the beginning of the source. It is computed on demand,
-    /// because most callers need only the last one.
-    package let cursor: @Sendable (_ count: Int) -> String?
-    /// The cursor of the next page; nil at the end of the source.
-    package var next: String? { hasMore ? cursor(photos.count) : nil }
-
-    /// Creates a page.
-    package init(photos: [Photo], hasMore: Bool, cursor: @escaping @Sendable (Int) -> String?) {
-        self.photos = photos
-        self.hasMore = hasMore
-        self.cursor = cursor
-    }
-}
-
 /// A text that is compared byte by byte.
 ///
 /// Strings in Swift are equal if they are canonically equivalent. Folders and services distinguish the composed and the

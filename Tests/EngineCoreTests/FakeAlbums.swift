@@ -1,3 +1,4 @@
+import EngineModel
 import ProviderKit
 import TestSupport
 

@@ -2,6 +2,7 @@ import EngineModel
 import Logging
 import ProviderKit
 import Storage
+import System
 import TestSupport
 import Testing
 

@@ -1,3 +1,4 @@
+import EngineModel
 import Glibc
 import ImageMetadata
 import ProviderKit

@@ -1,4 +1,5 @@
 import Dispatch
+import EngineModel
 import Glibc
 import ProviderKit
 import Synchronization

@@ -2,6 +2,7 @@ package import EngineModel
 internal import OAuth
 internal import ProviderKit
 internal import Services
+internal import System
 internal import Translation
 
 /// The accounts, and the changes of this list.

@@ -3,6 +3,7 @@ internal import Logging
 internal import OAuth
 internal import ProviderKit
 internal import Services
+internal import System
 internal import Translation
 
 /// Token endpoints, and the revocation of tokens that are no longer used.

@@ -1,6 +1,7 @@
 internal import EngineModel
 internal import ProviderKit
 internal import Services
+internal import System
 internal import Translation
 
 /// The photos of a user of this computer.

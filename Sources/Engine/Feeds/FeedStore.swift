@@ -1,7 +1,7 @@
 package import EngineModel
 package import ProviderKit
 package import Storage
-internal import System
+package import System
 
 /// The feed cache: the order of each source, and one row for each photo, regardless of the number of its sources.
 ///

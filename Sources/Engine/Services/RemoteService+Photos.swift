@@ -1,4 +1,4 @@
-internal import EngineModel
+package import EngineModel
 internal import Feeds
 internal import Glibc
 internal import Images

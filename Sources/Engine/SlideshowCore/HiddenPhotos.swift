@@ -2,6 +2,7 @@ package import EngineModel
 internal import ProviderKit
 internal import Quoting
 internal import Storage
+internal import System
 
 /// The photos that are excluded from all slideshows.
 package final class HiddenPhotos {

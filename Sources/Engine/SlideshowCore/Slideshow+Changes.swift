@@ -1,5 +1,6 @@
 package import EngineModel
 internal import ProviderKit
+internal import System
 
 /// The changes of the settings, of the hidden photos, and of the accounts.
 extension Slideshow {

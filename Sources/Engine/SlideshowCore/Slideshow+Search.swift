@@ -1,6 +1,7 @@
 internal import EngineModel
 internal import ProviderKit
 internal import Quoting
+internal import System
 internal import Translation
 
 /// The steps from photo to photo, and the search for the next one, whose image is fetched before it is due.

@@ -2,6 +2,7 @@ package import EngineModel
 package import Logging
 package import ProviderKit
 internal import Storage
+internal import System
 internal import Translation
 
 /// A photo that is shown now, shared by all clients, and the order in which photos follow.

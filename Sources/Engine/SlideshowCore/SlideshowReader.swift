@@ -2,6 +2,7 @@ package import EngineModel
 internal import Logging
 package import ProviderKit
 internal import Storage
+internal import System
 
 /// The reading of the source of a slideshow. There are two ways to fill its playlist: with shuffle, all photos of the parts
 /// of the source get random positions; without, the source is read in its order, one photo ahead, so that photos that leave

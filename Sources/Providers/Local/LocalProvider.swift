@@ -1,3 +1,4 @@
+package import EngineModel
 package import ImageMetadata
 package import Logging
 package import ProviderKit

@@ -1,3 +1,4 @@
+internal import EngineModel
 internal import Glibc
 internal import ProviderKit
 internal import Quoting

@@ -1,5 +1,6 @@
 internal import ProviderKit
 internal import Synchronization
+internal import System
 
 /// A rate limit for password attempts.
 ///

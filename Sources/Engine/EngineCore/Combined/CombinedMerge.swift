@@ -1,3 +1,4 @@
+internal import EngineModel
 internal import ProviderKit
 internal import Translation
 

@@ -2,6 +2,7 @@ internal import EngineModel
 internal import OAuth
 internal import ProviderKit
 internal import Services
+internal import System
 
 /// The completion of a login.
 extension LoginList {

@@ -5,6 +5,7 @@ internal import ProviderKit
 internal import Quoting
 internal import Services
 package import SlideshowCore
+internal import System
 internal import Translation
 
 /// All slideshows: the default one, and those that clients created with a name.

@@ -1,5 +1,7 @@
+package import ProviderKit
+
 /// A provider whose users and photos are on this computer. A plugin cannot be one.
-package protocol FolderProvider: Provider {
+nonisolated package protocol FolderProvider: Provider {
     /// Checks the user name of a login before any work is done.
     ///
     /// - Parameter username: The user name.
@@ -30,13 +32,13 @@ package protocol FolderProvider: Provider {
     func openFolder(_ account: AccountIdentity) -> any FolderSession
 }
 
-extension FolderProvider {
+nonisolated extension FolderProvider {
     package func makeSession(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) -> any Session { openFolder(account) }
 }
 
-extension Provider {
+nonisolated extension Provider {
     /// The provider as ``FolderProvider``; nil if its photos are at a service.
     ///
     /// This is a cast, because a public protocol cannot have a requirement that only this package sees.
@@ -44,7 +46,7 @@ extension Provider {
 }
 
 /// A session that has the photos, the images and the likes of its user itself.
-package protocol FolderSession: Session {
+nonisolated package protocol FolderSession: Session {
     /// Returns a page of a source.
     ///
     /// A walk along the cursors neither repeats nor skips a photo that existed at its beginning, even if photos arrive
@@ -127,15 +129,35 @@ package protocol FolderSession: Session {
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws
 }
 
-extension FolderSession {
+nonisolated extension FolderSession {
     package var hasUnreportedFolders: Bool { false }
     package func refreshUnreported() async {}
 }
 
 /// A reason for which a photo keeps its ID, although its file moves and the cache is lost.
-package enum PhotoMark: Sendable {
+nonisolated package enum PhotoMark: Sendable {
     /// The photo is excluded from the slideshow.
     case hidden
     /// The photo is the current one of the slideshow.
     case current
+}
+
+/// Consecutive photos of a source, with the cursor of every position.
+nonisolated package struct Page: Sendable {
+    /// The photos, in the order of the source.
+    package var photos: [Photo]
+    /// True if more photos may follow.
+    package let hasMore: Bool
+    /// Returns the cursor after a number of photos; nil for the beginning of the source. It is computed on demand,
+    /// because most callers need only the last one.
+    package let cursor: @Sendable (_ count: Int) -> String?
+    /// The cursor of the next page; nil at the end of the source.
+    package var next: String? { hasMore ? cursor(photos.count) : nil }
+
+    /// Creates a page.
+    package init(photos: [Photo], hasMore: Bool, cursor: @escaping @Sendable (Int) -> String?) {
+        self.photos = photos
+        self.hasMore = hasMore
+        self.cursor = cursor
+    }
 }
