@@ -217,8 +217,8 @@ let modules = [
         "imagefeeddTests",
         """
         Contract DBus EngineCore EngineModel Feeds ImmichSimulator LoopbackHTTP MastodonSimulator
-        NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport UnsplashSimulator Web
-        WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl imagefeedd
+        NextcloudSimulator ProviderKit ServiceSimulator Storage TestSupport Translation
+        UnsplashSimulator Web WikimediaSimulator daily-plugin imagefeed-plugin-launcher imagefeedctl imagefeedd
         immich-plugin mastodon-plugin nextcloud-plugin unsplash-plugin
         """),
 ]
@@ -234,7 +234,9 @@ let providers = [
         in: "Providers/Immich"),
     tests(
         "ImmichProviderTests",
-        "HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Logging",
+        """
+        HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Translation Logging
+        """,
         excluding: "Examples"),
     module(
         "MastodonProvider", "ImageMetadata ProviderKit Quoting Translation WebService",
@@ -256,7 +258,8 @@ let providers = [
         in: "Providers/Unsplash"),
     tests(
         "UnsplashProviderTests",
-        "ProviderKit TestSupport UnsplashProvider WebService Logging", excluding: "Recordings"),
+        "ProviderKit TestSupport Translation UnsplashProvider WebService Logging",
+        excluding: "Recordings"),
     module("WebService", "ProviderKit Quoting Translation Logging", in: "Providers/WebService"),
 ]
 

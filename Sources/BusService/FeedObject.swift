@@ -52,7 +52,7 @@ final class FeedObject {
                 }
             },
             .asyncMethod(.listSources, out: ["sources"]) { (object) -> [Source] in
-                try await object.photos.sources().map(\.translated)
+                try await object.photos.sources()
             },
             .asyncMethod(.getImage, in: ["photo", "size"], out: ["path"]) {
                 (object: FeedObject, photo: String, size: String) -> String in

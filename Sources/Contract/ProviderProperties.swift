@@ -1,5 +1,6 @@
 package import DBus
 package import ProviderKit
+internal import Translation
 
 /// The properties of a provider on D-Bus.
 package struct ProviderProperties: Equatable {
@@ -53,7 +54,7 @@ extension Source: BusType {
     package func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: 8)
         try encoder.entry(Head.id, id.text)
-        try encoder.entry(Head.title, title)
+        try encoder.entry(Head.title, title.translated)
         try encoder.entry(Head.kind, kind.rawValue)
         encoder.entry(Head.count, count.map(UInt32.init(clamping:)))
         try encoder.entry(Head.cover, cover?.text)

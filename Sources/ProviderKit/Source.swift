@@ -1,4 +1,4 @@
-package import Translation
+public import Translation
 
 /// The ID of a source within its account: `all`, `album:Holidays/2026`, `topic:nature`. A plugin can use IDs of at most
 /// 512 bytes.
@@ -43,7 +43,7 @@ public struct Source: Hashable, Sendable {
     /// The ID within the account.
     public let id: SourceID
     /// The title to show.
-    public let title: String
+    public let title: Message
     /// The kind.
     public let kind: Kind
     /// The number of photos; nil if it is unknown.
@@ -51,8 +51,16 @@ public struct Source: Hashable, Sendable {
     /// The photo that represents the source; nil if there is none.
     public let cover: PhotoID?
 
-    /// Creates a source.
+    /// Creates a source with a title of a user or a service, which is the same in each language.
     public init(id: SourceID, title: String, kind: Kind, count: Int? = nil, cover: PhotoID? = nil) {
+        self.init(
+            id: id, title: Message(verbatim: title), kind: kind, count: count, cover: cover)
+    }
+
+    /// Creates a source with a title of the provider.
+    public init(
+        id: SourceID, title: Message, kind: Kind, count: Int? = nil, cover: PhotoID? = nil
+    ) {
         self.id = id
         self.title = title
         self.kind = kind
@@ -81,36 +89,4 @@ extension ExactText {
 
     /// The text.
     public var description: String { text }
-}
-
-extension Source {
-    /// The source with its title in the language of the user, for clients.
-    ///
-    /// Stored titles are in English. Those of albums and topics come from users and services and stay as they are.
-    package var translated: Source {
-        Source(id: id, title: ownTitle?.translated ?? title, kind: kind, count: count, cover: cover)
-    }
-
-    /// The title if it is one of this program; nil if it comes from a user or a service.
-    package var ownTitle: Message? {
-        switch (kind, title) {
-        case (.feed, "All accounts"): Message("All accounts")
-        case (.feed, "All photos"): Message("All photos")
-        // Translators: the photos that the editors of a service chose
-        case (.feed, "Editorial"): Message("Editorial")
-        // Translators: the photos of the people that the user follows
-        case (.feed, "Home"): Message("Home")
-        case (.feed, "Memories"): Message("Memories")
-        case (.feed, "On all servers"): Message("On all servers")
-        case (.feed, _) where id.text == "local" && title.hasPrefix("On "):
-            // Translators: the photos of all users of a server
-            Message("On {server}", ["server": String(title.dropFirst(3))])
-        case (.feed, "Pictures of the day"): Message("Pictures of the day")
-        case (.likes, "Favourites"): Message("Favourites")
-        case (.likes, "Liked photos"): Message("Liked photos")
-        case (.likes, "Liked pictures"): Message("Liked pictures")
-        case (.album, "Untitled album"): Message("Untitled album")
-        default: nil
-        }
-    }
 }

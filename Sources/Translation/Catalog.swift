@@ -49,8 +49,8 @@ enum Catalog {
         return "/" + (parts.dropLast() + ["share", "locale"]).joined(separator: "/")
     }
 
-    static func text(_ text: StaticString) -> String {
-        translated { dgettext(domain, text.pointer) } ?? "\(text)"
+    static func text(_ text: String) -> String {
+        text.withCString { text in translated { dgettext(domain, text) } } ?? text
     }
 
     static func text(_ singular: StaticString, _ plural: StaticString, _ count: Int) -> String {

@@ -2,7 +2,7 @@
 ///
 ///     throw ProviderError.failed(Message("{server} does not answer.", ["server": name]))
 public struct Message: Hashable, Sendable, CustomStringConvertible {
-    private let text: StaticString?
+    private let text: String?
     private let values: [(name: String, value: Message)]
     /// The sentence in English: for details of D-Bus errors and for logs.
     public let english: String
@@ -22,9 +22,13 @@ public struct Message: Hashable, Sendable, CustomStringConvertible {
     }
 
     package init(_ text: StaticString, _ values: [(name: String, value: Message)]) {
+        self.init("\(text)", values)
+    }
+
+    private init(_ text: String, _ values: [(name: String, value: Message)]) {
         self.text = text
         self.values = values
-        english = filled("\(text)") { name in values.first { $0.name == name }?.value.english }
+        english = filled(text) { name in values.first { $0.name == name }?.value.english }
     }
 
     /// Creates a sentence that is the same in each language, such as one of a server.
@@ -33,6 +37,29 @@ public struct Message: Hashable, Sendable, CustomStringConvertible {
         values = []
         english = text
     }
+
+    /// Creates a sentence from its ``stored`` form.
+    package init(stored: String) {
+        let parts = stored.split(separator: Self.separator, omittingEmptySubsequences: false)
+        guard parts.count > 1 else {
+            self.init(verbatim: stored)
+            return
+        }
+        let values = stride(from: 1, to: parts.count - 1, by: 2).map {
+            (name: String(parts[$0]), value: Message(verbatim: String(parts[$0 + 1])))
+        }
+        self.init(String(parts[0]), values)
+    }
+
+    /// The sentence as one text, from which it can be translated later. Its values are in English.
+    package var stored: String {
+        guard let text else { return english }
+        let parts = [text] + values.flatMap { [$0.name, $0.value.english] }
+        return parts.map { $0 + String(Self.separator) }.joined()
+    }
+
+    /// A control character, which no sentence contains.
+    private static let separator: Character = "\u{1f}"
 
     /// The sentence in the language of the user.
     public var translated: String {

@@ -11,7 +11,7 @@ internal import Glibc
 ///   - values: The values by their names. They are inserted as they are.
 /// - Returns: The text of the catalog, or the literal if the catalog has none.
 public func tr(_ text: StaticString, _ values: KeyValuePairs<String, String> = [:]) -> String {
-    filled(Catalog.text(text)) { name in values.first { $0.key == name }?.value }
+    filled(Catalog.text("\(text)")) { name in values.first { $0.key == name }?.value }
 }
 
 /// A text about a number of things, in the language of the user.

@@ -5,6 +5,7 @@ import ProviderKit
 import Storage
 import TestSupport
 import Testing
+import Translation
 
 @testable import LocalProvider
 
@@ -52,7 +53,8 @@ struct PhotoFieldsTests {
         let photos = try await fixture.photos()
         #expect(photos.map(\.camera) == [String?](repeating: "Canon EOS R6", count: 3))
         #expect(photos.map(\.album) == ["x/y", "x", nil])
-        let titles = try await fixture.session.sources().filter { $0.kind == .album }.map(\.title)
+        let titles = try await fixture.session.sources().filter { $0.kind == .album }
+            .map(\.title.english)
         #expect(titles == ["x", "x/y"])
         for photo in photos { #expect(try await fixture.session.photo(photo.id) == photo) }
         #expect(try await fixture.photos(SourceID("album:x")).map(\.album) == ["x"])
@@ -71,7 +73,8 @@ struct PhotoFieldsTests {
         ])
         let titles = try await fixture.photos().compactMap(\.title).sorted()
         #expect(titles == ["2024.05.06", "2024.05.06 Trip", "c.d", "e"])
-        let albums = try await fixture.session.sources().filter { $0.kind == .album }.map(\.title)
+        let albums = try await fixture.session.sources().filter { $0.kind == .album }
+            .map(\.title.english)
         #expect(albums.sorted() == ["b", "two lines"])
     }
 

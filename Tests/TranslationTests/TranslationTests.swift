@@ -23,6 +23,15 @@ import Testing
         #expect(message == Message(verbatim: "ada: example.org does not answer."))
     }
 
+    @Test func `a stored message has its text and its values`() {
+        let message = Message("On {server}", ["server": "example.org"])
+        #expect(Message(stored: message.stored) == message)
+        #expect(Message(stored: message.stored).stored == message.stored)
+        #expect(Message(stored: Message("Home").stored).stored != "Home")
+        #expect(Message(stored: "Holidays") == Message(verbatim: "Holidays"))
+        #expect(Message(verbatim: "Holidays").stored == "Holidays")
+    }
+
     @Test(arguments: [
         ([:], nil),
         (["LANG": "C"], nil),

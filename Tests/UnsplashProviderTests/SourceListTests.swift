@@ -1,6 +1,7 @@
 import ProviderKit
 import TestSupport
 import Testing
+import Translation
 
 @testable import UnsplashProvider
 
@@ -17,7 +18,7 @@ struct SourceListTests {
                     "editorial", "likes", "topic:wallpapers", "topic:nature",
                 ])
             #expect(sources.map(\.kind) == [.feed, .likes, .topic, .topic])
-            #expect(sources[2].title == "Wallpapers")
+            #expect(sources[2].title.english == "Wallpapers")
             #expect(sources[2].count == 6840)
             #expect(sources[2].cover == PhotoID("YcfCXxo7rpc"))
             #expect(sources.allSatisfy { fixture.session.accepts($0.id) })

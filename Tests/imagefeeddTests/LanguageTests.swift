@@ -4,6 +4,7 @@ import Foundation
 import ProviderKit
 import TestSupport
 import Testing
+import Translation
 import UnsplashSimulator
 
 /// Tests of the daemon for a user who reads another language.
@@ -44,7 +45,8 @@ struct LanguageTests {
         let desktop = try await NotifiedDesktop()
         let (fixture, ada) = try await logIn(
             to: UnsplashFixture(launcher: try await Language().launcher))
-        #expect(try await ada.sources().map(\.title).prefix(2) == ["Editorial", "Gemochte Fotos"])
+        let titles = try await ada.sources().map(\.title.english)
+        #expect(titles.prefix(2) == ["Editorial", "Gemochte Fotos"])
         let recording = try await BusRecording()
         let id = fixture.unsplash.publish { photo in
             photo.kind = .photo

@@ -40,7 +40,7 @@ struct SourceList: Renderable {
                 [
                     Cell(source.id.text == defaultSource ? "*" : "", .heading),
                     Cell(source.id.text), Cell(target.word(source.kind.rawValue), .faint),
-                    Cell(source.count.map(String.init) ?? ""), Cell(source.title),
+                    Cell(source.count.map(String.init) ?? ""), Cell(source.title.translated),
                 ]
             })
         return table.text(for: target)
@@ -48,7 +48,7 @@ struct SourceList: Renderable {
 
     private static func json(_ source: Source) -> JSON {
         [
-            "id": JSON(source.id.text), "title": JSON(source.title),
+            "id": JSON(source.id.text), "title": JSON(source.title.translated),
             "kind": JSON(source.kind.rawValue), "count": JSON(source.count),
             "cover": JSON(source.cover?.text),
         ]

@@ -86,7 +86,7 @@ extension CompletionRequest {
     @MainActor private func sources(
         _ account: ObjectPath, _ client: ServiceClient
     ) async throws -> [(String, String)] {
-        try await client.account(account).sources().map { ($0.id.text, $0.title) }
+        try await client.account(account).sources().map { ($0.id.text, $0.title.translated) }
     }
 
     /// Returns the first photos of the typed or default account; without a typed account, also the other accounts.

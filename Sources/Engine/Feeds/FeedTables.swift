@@ -1,6 +1,7 @@
 internal import EngineModel
 package import ProviderKit
 package import Storage
+internal import Translation
 
 /// The operations on the cached feed of an account within one transaction.
 nonisolated package struct FeedTables {
@@ -140,7 +141,7 @@ nonisolated package struct FeedTables {
             """, [.text(account.text)]
         ) { row in
             Source(
-                id: SourceID(row.text(0)), title: row.text(1),
+                id: SourceID(row.text(0)), title: Message(stored: row.text(1)),
                 kind: Source.Kind(rawValue: row.text(2)) ?? .feed,
                 count: row.optionalInteger(3).map(Int.init),
                 cover: row.optionalText(4).map { PhotoID($0) })
@@ -152,7 +153,7 @@ nonisolated package struct FeedTables {
         for (number, source) in sources.enumerated() {
             try run(
                 "INSERT INTO listed_source VALUES (?, ?, ?, ?, ?, ?, ?)", .integer(number),
-                .text(source.id.text), .text(source.title), .text(source.kind.rawValue),
+                .text(source.id.text), .text(source.title.stored), .text(source.kind.rawValue),
                 .integer(source.count), .text(source.cover?.text))
         }
     }

@@ -1,5 +1,6 @@
 package import JSONFormat
 package import ProviderKit
+internal import Translation
 
 // The coding of photos, pages, sources and profiles. The names are those of the D-Bus interfaces.
 
@@ -94,7 +95,7 @@ extension Source {
 
     package var json: JSON {
         [
-            "id": .string(id.text), "title": .string(title), "kind": .string(kind.rawValue),
+            "id": .string(id.text), "title": .string(title.english), "kind": .string(kind.rawValue),
             "count": JSON(count), "cover": JSON(cover?.text),
         ]
     }

@@ -37,8 +37,8 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
 
     func sources() async throws -> [Source] {
         [
-            Source(id: Self.source, title: "Pictures of the day", kind: .feed),
-            Source(id: likesSource, title: "Liked pictures", kind: .likes),
+            Source(id: Self.source, title: Message("Pictures of the day"), kind: .feed),
+            Source(id: likesSource, title: Message("Liked pictures"), kind: .likes),
         ]
     }
 

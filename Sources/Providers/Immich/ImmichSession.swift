@@ -54,9 +54,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     func sources() async throws -> [Source] {
         let client = try client.get()
         var sources = [
-            Source(id: ImmichSource.all.id, title: "All photos", kind: .feed),
-            Source(id: likesSource, title: "Favourites", kind: .likes),
-            Source(id: ImmichSource.memories.id, title: "Memories", kind: .feed),
+            Source(id: ImmichSource.all.id, title: Message("All photos"), kind: .feed),
+            Source(id: likesSource, title: Message("Favourites"), kind: .likes),
+            Source(id: ImmichSource.memories.id, title: Message("Memories"), kind: .feed),
         ]
         var notices: [String] = []
         for fetch in [albums, people, stackSources] {
@@ -88,7 +88,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
                 sources.append(
                     Source(
                         id: ImmichSource.album(id).id,
-                        title: album.line("albumName") ?? "Untitled album", kind: .album,
+                        title: album.line("albumName").map { Message(verbatim: $0) }
+                            ?? Message("Untitled album"), kind: .album,
                         count: album.count("assetCount"),
                         cover: cover.map { PhotoID($0.rawValue) }))
             }

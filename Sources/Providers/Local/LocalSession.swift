@@ -80,14 +80,14 @@ final class LocalSession: FolderSession {
                 }
             }
             let all = Source(
-                id: LocalSource.all.id, title: "All photos", kind: .feed,
+                id: LocalSource.all.id, title: Message("All photos"), kind: .feed,
                 count: try index.photoCount, cover: try cover(.all))
             let likes = Source(
-                id: LocalSource.likes.id, title: "Liked photos", kind: .likes,
+                id: LocalSource.likes.id, title: Message("Liked photos"), kind: .likes,
                 count: folder.marks.count(of: user),
                 cover: try cover(.rows(folder.marks.rows(of: user))))
             let memories = Source(
-                id: LocalSource.memories.id, title: "Memories", kind: .feed,
+                id: LocalSource.memories.id, title: Message("Memories"), kind: .feed,
                 count: try index.countMemories(of: today), cover: try cover(.memories(today)))
             return [all, likes, memories]
                 + (try index.albums().map { album in

@@ -41,10 +41,14 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     func sources() async throws -> [Source] {
         let client = try client.get()
         return [
-            Source(id: MastodonSource.home.id, title: "Home", kind: .feed),
-            Source(id: MastodonSource.local.id, title: "On \(client.service.name)", kind: .feed),
-            Source(id: MastodonSource.public.id, title: "On all servers", kind: .feed),
-            Source(id: likesSource, title: "Liked photos", kind: .likes),
+            // Translators: the photos of the people that the user follows
+            Source(id: MastodonSource.home.id, title: Message("Home"), kind: .feed),
+            Source(
+                id: MastodonSource.local.id,
+                // Translators: the photos of all users of a server
+                title: Message("On {server}", ["server": client.service.name]), kind: .feed),
+            Source(id: MastodonSource.public.id, title: Message("On all servers"), kind: .feed),
+            Source(id: likesSource, title: Message("Liked photos"), kind: .likes),
         ]
     }
 

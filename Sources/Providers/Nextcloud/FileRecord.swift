@@ -1,5 +1,6 @@
 internal import ImageMetadata
 internal import ProviderKit
+internal import Translation
 internal import XML
 
 /// The used properties of a file.
@@ -158,7 +159,9 @@ struct AlbumRecord: Hashable, Sendable {
         album = .album(name, isShared: isShared)
         let cover = own.child("last-photo", in: Namespace.nextcloud).flatMap { Int64($0.text) }
         source = Source(
-            id: album.id, title: ServiceText.line(name) ?? "Untitled album", kind: .album,
+            id: album.id,
+            title: ServiceText.line(name).map { Message(verbatim: $0) }
+                ?? Message("Untitled album"), kind: .album,
             count: ServiceNumber.count(Int(count.text)),
             cover: cover.flatMap { $0 > 0 ? PhotoID("\($0)") : nil })
     }

@@ -56,9 +56,9 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     func sources() async throws -> [Source] {
         let client = try client.get()
         let sources = [
-            Source(id: NextcloudSource.all.id, title: "All photos", kind: .feed),
-            Source(id: likesSource, title: "Favourites", kind: .likes),
-            Source(id: NextcloudSource.memories.id, title: "Memories", kind: .feed),
+            Source(id: NextcloudSource.all.id, title: Message("All photos"), kind: .feed),
+            Source(id: likesSource, title: Message("Favourites"), kind: .likes),
+            Source(id: NextcloudSource.memories.id, title: Message("Memories"), kind: .feed),
         ]
         var albums: [AlbumRecord] = []
         var failures: [ProviderError] = []

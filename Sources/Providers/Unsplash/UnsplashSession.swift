@@ -40,8 +40,9 @@ final class UnsplashSession: RemoteLikes, ProfileSession {
 
     func sources() async throws -> [Source] {
         [
-            Source(id: UnsplashSource.editorial.id, title: "Editorial", kind: .feed),
-            Source(id: likesSource, title: "Liked photos", kind: .likes),
+            // Translators: the photos that the editors of a service chose
+            Source(id: UnsplashSource.editorial.id, title: Message("Editorial"), kind: .feed),
+            Source(id: likesSource, title: Message("Liked photos"), kind: .likes),
         ] + (try await topics())
     }
 

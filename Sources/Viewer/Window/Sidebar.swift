@@ -70,7 +70,7 @@ final class Sidebar {
         if selection.source == "likes" { return tr("Likes") }
         if selection.source == "memories" { return tr("Memories") }
         if selection.account == ServiceName.combined { return tr("All photos") }
-        return source(selection)?.title ?? tr("Photos")
+        return source(selection)?.title.translated ?? tr("Photos")
     }
 
     private func update() {
@@ -93,7 +93,10 @@ final class Sidebar {
         return [
             account.path.text, account.label, account.avatar, account.isLoggedIn ? "feed" : "",
             account.name, isOut ? account.stateText : "",
-        ] + sources.flatMap { [$0.id.text, $0.title, $0.kind.rawValue, $0.shownCover ?? ""] }
+        ]
+            + sources.flatMap {
+                [$0.id.text, $0.title.english, $0.kind.rawValue, $0.shownCover ?? ""]
+            }
     }
 
     /// The number of photos of a source, with the likes that are not confirmed; empty if it is unknown.

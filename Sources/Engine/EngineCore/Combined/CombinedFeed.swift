@@ -62,10 +62,12 @@ package final class CombinedFeed {
     /// Returns the sources.
     package func sources() -> [Source] {
         var sources = [
-            Source(id: Self.all, title: "All accounts", kind: .feed),
-            Source(id: Self.likes, title: "Liked photos", kind: .likes, count: likeCount),
+            Source(id: Self.all, title: Message("All accounts"), kind: .feed),
+            Source(id: Self.likes, title: Message("Liked photos"), kind: .likes, count: likeCount),
         ]
-        if hasMemories { sources.append(Source(id: Self.memories, title: "Memories", kind: .feed)) }
+        if hasMemories {
+            sources.append(Source(id: Self.memories, title: Message("Memories"), kind: .feed))
+        }
         return sources
     }
 
