@@ -1,3 +1,4 @@
+package import DBus
 internal import Translation
 
 extension ServiceError {
@@ -33,5 +34,18 @@ extension ServiceError {
         case .storageFailed: tr("The data cannot be stored.")
         case .tooLarge: tr("It is too large.")
         }
+    }
+}
+
+extension ErrorName {
+    /// True for errors of the bus or of systemd: the daemon cannot be started, has ended or does not reply.
+    package var isUnreachable: Bool {
+        let standard = "org.freedesktop.DBus.Error."
+        let names = ["NoReply", "Timeout", "TimedOut", "Disconnected", "AccessDenied"]
+        return self == .serviceUnknown || self == .nameHasNoOwner
+            || text.hasPrefix(standard + "Spawn.")
+            || names.contains { text == standard + $0 }
+            // If systemd starts the service for the bus, the errors have the names of systemd.
+            || text.hasPrefix("org.freedesktop.systemd1.")
     }
 }

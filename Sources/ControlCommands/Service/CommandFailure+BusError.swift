@@ -37,24 +37,13 @@ extension CommandFailure {
             self.init(
                 error.exitStatus,
                 error.explanation(details: advice == nil ? message : message.withoutRemedy), advice)
-        } else if Self.isUnreachable(reply.name) {
+        } else if reply.name.isUnreachable {
             let reason = Translation.tr(
                 "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
             self.init(.unavailable, reason, Self.unreachableAdvice(reply.name))
         } else {
             self.init(reply.name == .invalidArgs ? .usage : .failed, message)
         }
-    }
-
-    /// Returns true for errors of the bus or of systemd: the daemon cannot be started, has ended or does not reply.
-    private static func isUnreachable(_ name: ErrorName) -> Bool {
-        let standard = "org.freedesktop.DBus.Error."
-        let names = ["NoReply", "Timeout", "TimedOut", "Disconnected", "AccessDenied"]
-        return name == .serviceUnknown || name == .nameHasNoOwner
-            || name.text.hasPrefix(standard + "Spawn.")
-            || names.contains { name.text == standard + $0 }
-            // If systemd starts the service for the bus, the errors have the names of systemd.
-            || name.text.hasPrefix("org.freedesktop.systemd1.")
     }
 
     private static func unreachableAdvice(_ name: ErrorName) -> String {

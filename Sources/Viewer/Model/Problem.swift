@@ -34,9 +34,7 @@ extension Problem {
         let sentence =
             if reply.name == .noReply {
                 tr("The service did not reply in time. Try again.")
-            } else if reply.name == .serviceUnknown
-                || reply.name.text.hasPrefix("org.freedesktop.DBus.Error.Spawn")
-            {
+            } else if reply.name.isUnreachable {
                 tr("The Image Feed service is not running and could not be started.")
             } else if [.unknownObject, .unknownInterface, .unknownMethod].contains(reply.name) {
                 tr(
