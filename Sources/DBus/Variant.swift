@@ -31,27 +31,36 @@ nonisolated package indirect enum Variant: Hashable, Sendable {
         }
     }
 
+    /// The contained value; this variant itself for an array, a dictionary and a structure, whose types are not known at
+    /// compile time.
+    private var content: any BusType {
+        switch self {
+        case .byte(let value): value
+        case .bool(let value): value
+        case .int16(let value): value
+        case .uint16(let value): value
+        case .int32(let value): value
+        case .uint32(let value): value
+        case .int64(let value): value
+        case .uint64(let value): value
+        case .double(let value): value
+        case .string(let value): value
+        case .objectPath(let value): value
+        case .signature(let value): value
+        case .fileDescriptor(let value): value
+        case .variant(let value): value
+        case .array, .dictionary, .structure: self
+        }
+    }
+
     /// The type of the contained value.
     package var valueSignature: Signature {
         switch self {
-        case .byte: UInt8.signature
-        case .bool: Bool.signature
-        case .int16: Int16.signature
-        case .uint16: UInt16.signature
-        case .int32: Int32.signature
-        case .uint32: UInt32.signature
-        case .int64: Int64.signature
-        case .uint64: UInt64.signature
-        case .double: Double.signature
-        case .string: String.signature
-        case .objectPath: ObjectPath.signature
-        case .signature: Signature.signature
-        case .fileDescriptor: FileDescriptor.signature
         case .array(_, let element): Signature(unchecked: "a\(element)")
         case .dictionary(_, let key, let value): Signature(unchecked: "a{\(key)\(value)}")
         case .structure(let fields):
             Signature(unchecked: "(" + fields.map(\.valueSignature.text).joined() + ")")
-        case .variant: Variant.signature
+        default: type(of: content).signature
         }
     }
 
@@ -92,19 +101,6 @@ nonisolated extension Variant: BusType {
     /// Appends the contained value without its signature.
     func encodeValue(into encoder: inout Encoder) throws(BusError) {
         switch self {
-        case .byte(let value): value.encode(into: &encoder)
-        case .bool(let value): value.encode(into: &encoder)
-        case .int16(let value): value.encode(into: &encoder)
-        case .uint16(let value): value.encode(into: &encoder)
-        case .int32(let value): value.encode(into: &encoder)
-        case .uint32(let value): value.encode(into: &encoder)
-        case .int64(let value): value.encode(into: &encoder)
-        case .uint64(let value): value.encode(into: &encoder)
-        case .double(let value): value.encode(into: &encoder)
-        case .string(let value): try value.encode(into: &encoder)
-        case .objectPath(let value): try value.encode(into: &encoder)
-        case .signature(let value): value.encode(into: &encoder)
-        case .fileDescriptor(let value): value.encode(into: &encoder)
         case .array(let elements, let type):
             let start = encoder.beginArray(alignment: type.firstAlignment)
             for element in elements {
@@ -127,7 +123,7 @@ nonisolated extension Variant: BusType {
             guard !fields.isEmpty else { throw .invalidValue("empty struct") }
             encoder.align(to: 8)
             for field in fields { try field.encodeValue(into: &encoder) }
-        case .variant(let value): try value.encode(into: &encoder)
+        default: try content.encode(into: &encoder)
         }
     }
 }

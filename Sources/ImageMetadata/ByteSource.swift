@@ -103,8 +103,5 @@ package struct Bytes: ByteSource {
         return Bytes(storage[start..<start + count])
     }
 
-    /// Returns the bytes from `offset` to the end.
-    package func dropping(_ offset: Int) -> Bytes? { bytes(at: offset, count - offset) }
-
     package var array: [UInt8] { Array(storage) }
 }

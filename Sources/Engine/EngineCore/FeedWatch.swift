@@ -26,9 +26,6 @@ final class FeedWatch {
 
     private var now: Timestamp { engine.ports.now() }
 
-    /// True if a source is watched.
-    var isWatching: Bool { !schedule.isEmpty }
-
     /// The watched sources.
     var sources: [SourceID] { schedule.watched }
 
