@@ -16,9 +16,9 @@ extension CivilTime {
         seconds != 0 && seconds - Int64(offset ?? 0) <= Timestamp.now.secondsSince1970 + 86_400
     }
 
-    /// Reads the beginning of a text: `2026:11:21 06:22:00`, or the forms of XMP and of other programs. The numbers may
-    /// be separated by other characters, and a fraction and an offset may follow. Without a valid time of day, it is
-    /// midnight.
+    /// Reads the beginning of a text: `2026:11:21 06:22:00`, or the forms of XMP and of other programs. Spaces and quotes
+    /// may precede it, the numbers may be separated by other characters and have one digit, and a fraction and an offset
+    /// may follow. Without a valid time of day, it is midnight.
     ///
     /// - Parameters:
     ///   - text: The time.
@@ -26,9 +26,9 @@ extension CivilTime {
     ///   - fraction: The digits of the fraction of a second, in place of those in the text. Malformed ones count as
     ///     missing.
     init?(_ text: some Collection<UInt8>, offset: [UInt8]? = nil, fraction: [UInt8]? = nil) {
-        var rest = Array(text)[...]
+        var rest = Array(text.drop { " \"'".utf8.contains($0) })[...]
         guard let date = rest.popDate(), date.year >= 1800 else { return nil }
-        let time = rest.popTime(needsSeconds: false)
+        let time = rest.popTime()
         let digits = rest.popFraction()
         var offset = offset?[...] ?? rest
         self.init(
@@ -41,33 +41,44 @@ extension CivilTime {
         }
     }
 
-    /// Reads a text of a PNG file: `Tue, 28 Nov 2023 10:11:12 +0000`, or another form.
+    /// Reads a text of a PNG file: `Tue, 28 Nov 2023 10:11:12 +0000`, `Tue Nov 28 10:11:12 2023`, or another form.
     ///
-    /// Source: PNG, third edition, §11.3.3.1; RFC 5322 §3.3.
+    /// Source: PNG, third edition, §11.3.3.1; RFC 5322 §3.3; ISO/IEC 9899 §7.27.3.1.
     init?(internetDate text: String) {
         let months: [Substring] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
         ]
         let parts = text.split { $0 == " " || $0 == "," }
-        for (index, part) in parts.enumerated().dropFirst() where index + 2 < parts.count {
-            guard let month = months.firstIndex(of: part) else { continue }
-            let date = "\(parts[index + 1])-\(month + 1)-\(parts[index - 1])"
-            self.init("\(date) \(parts[(index + 2)...].joined(separator: " "))".utf8)
+        func number(_ digits: ClosedRange<Int>) -> Substring? {
+            parts.first { digits ~= $0.utf8.count && $0.utf8.allSatisfy(\.isDigit) }
+        }
+        let month = parts.lazy.compactMap { part in months.firstIndex(where: part.hasPrefix) }.first
+        guard let month, let year = number(4...4), let day = number(1...2) else {
+            self.init(text.utf8)
             return
         }
-        self.init(text.utf8)
+        let time = parts.drop { !$0.contains(":") }.filter { $0 != year }.joined(separator: " ")
+        self.init("\(year)-\(month + 1)-\(day) \(time)".utf8)
     }
 
     /// Reads the time in the name of a file, as phones, messengers and programs for screenshots write it:
-    /// `PXL_20231128_101112123`, `IMG-20231128-WA0001`, `2023-11-28 10.11.12`. Without a time of day, it is midnight.
+    /// `PXL_20231128_101112123`, `IMG-20231128-WA0001`, `2023-11-28 10.11.12`, or as milliseconds since 1970. Without a
+    /// time of day, it is midnight.
     ///
     /// - Parameter name: The name, as bytes of the file system.
     package init?(fileName name: some Collection<UInt8>) {
         let name = Array(name)
         for start in name.indices where start == 0 || !name[start - 1].isDigit {
             var rest = name[start...]
+            if rest.first != UInt8(ascii: "0"), rest.prefix(while: \.isDigit).count == 13,
+                let milliseconds = rest.popNumber(13...13)
+            {
+                self.init(seconds: Int64(milliseconds / 1000), offset: 0)
+                if isPlausible { return }
+                continue
+            }
             guard let date = rest.popDate(), date.year >= 1990 else { continue }
-            let time = rest.popTime(needsSeconds: true)
+            let time = rest.popTime(isInName: true)
             // A longer number is not a date.
             guard time != nil || rest.first?.isDigit != true else { continue }
             self.init(seconds: Int64(date.dayNumber * 86_400 + (time ?? 0)), offset: nil)
@@ -83,7 +94,7 @@ extension UInt8 {
 
 extension ArraySlice<UInt8> {
     /// Removes a number of some digits from the beginning; nil, without a change, if there are fewer.
-    private mutating func popNumber(_ digits: ClosedRange<Int>) -> Int? {
+    fileprivate mutating func popNumber(_ digits: ClosedRange<Int>) -> Int? {
         let text = prefix(digits.upperBound).prefix(while: \.isDigit)
         guard digits ~= text.count else { return nil }
         self = dropFirst(text.count)
@@ -100,28 +111,40 @@ extension ArraySlice<UInt8> {
     /// Removes a date that exists: year, month and day, which may be separated.
     fileprivate mutating func popDate() -> CalendarDate? {
         guard let year = popNumber(4...4) else { return nil }
-        let digits = popOne(of: ":-/._ ") ? 1...2 : 2...2
-        guard let month = popNumber(digits), digits.lowerBound == 2 || popOne(of: ":-/._ "),
-            let day = popNumber(digits)
+        let isSeparated = popOne(of: ":-/._ ")
+        guard let month = popPart(isSeparated), !isSeparated || popOne(of: ":-/._ "),
+            let day = popPart(isSeparated)
         else { return nil }
         return CalendarDate(year: year, month: month, day: day)
     }
 
-    /// Removes a time of day, and returns its seconds; nil, without a change, if there is none.
-    fileprivate mutating func popTime(needsSeconds: Bool) -> Int? {
+    /// Removes a number of two digits. With `isShort`, it may have one digit, and spaces may precede it.
+    private mutating func popPart(_ isShort: Bool) -> Int? {
+        while isShort, popOne(of: " ") {}
+        return popNumber(isShort ? 1...2 : 2...2)
+    }
+
+    /// Removes a time of day, and returns its seconds; nil, without a change, if there is none. With `isInName`, seconds
+    /// are required, and have two digits as the minutes do, because any number may be in a name.
+    fileprivate mutating func popTime(isInName: Bool = false) -> Int? {
         var rest = self
-        if rest.starts(with: " at ".utf8) { rest = rest.dropFirst(4) }
-        while rest.popOne(of: " T_-.,") {}
+        // Words in any language may precede it: ` at `, ` um `, ` a las `.
+        let words = rest.prefix(16).prefix { !$0.isDigit }
+        if words.first == words.last, words.first == UInt8(ascii: " ") {
+            rest = rest.dropFirst(words.count)
+        }
+        while rest.popOne(of: " T_-.,:") {}
         guard var hour = rest.popNumber(1...2), hour < 24 else { return nil }
-        _ = rest.popOne(of: ":.-_")
-        guard let minute = rest.popNumber(2...2), minute < 60 else { return nil }
+        // An offset, which begins with `-`, may follow `10:11`.
+        let separators = rest.first == UInt8(ascii: ":") ? ":" : ":.-_ hm"
+        guard let minute = rest.popPart(rest.popOne(of: separators) && !isInName), minute < 60
+        else { return nil }
         let end = rest
-        _ = rest.popOne(of: ":.-_")
         var second = 0
-        if let number = rest.popNumber(2...2), number < 61 {
+        if let number = rest.popPart(rest.popOne(of: separators) && !isInName), number < 61 {
             second = number
         } else {
-            guard !needsSeconds else { return nil }
+            guard !isInName else { return nil }
             rest = end
         }
         // A space of several bytes may be before `PM`.

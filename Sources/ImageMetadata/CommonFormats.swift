@@ -1,11 +1,12 @@
 /// Reads the header of a JPEG file: a sequence of marked segments. The frame header has the size, an APP1 segment may
-/// contain EXIF or XMP.
+/// contain EXIF or XMP, an APP13 segment the time in IPTC.
 ///
-/// Source: ITU-T T.81 Annex B.
+/// Source: ITU-T T.81 Annex B; IPTC-NAA Information Interchange Model 4, §6.
 func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     var offset = 2
     var exif: Exif?
     var xmp: Part?
+    var time: CivilTime?
     var header: ImageHeader?
     // A limit that no ordinary file reaches.
     for _ in 0..<2000 {
@@ -35,18 +36,28 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
             }
         case 0xe1:
             guard length >= 8, let segment = Part(source, offset + 4, length - 2) else { break }
-            if exif == nil, segment.hasText("Exif\0\0") {
-                exif = Exif(segment)
+            if exif?.taken == nil, segment.hasText("Exif\0\0"), let block = Exif(segment) {
+                if exif == nil { exif = block }
+                exif?.taken = block.taken
             } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0") {
                 xmp = segment
             }
+        case 0xed:
+            let bytes = source.bytes(at: offset + 4, max(0, length - 2))?.array ?? []
+            /// Returns the value of the field of a number and a length.
+            func field(_ number: UInt8, _ count: UInt8) -> ArraySlice<UInt8> {
+                let start = bytes.firstRange(of: [0x1c, 2, number, 0, count])?.upperBound
+                return bytes[(start ?? bytes.endIndex)...].prefix(Int(count))
+            }
+            // The date and the time of creation.
+            time = time ?? CivilTime(field(55, 8) + field(60, 11))
         default: break
         }
         // Pixels, or the end of the image, follow.
         guard marker != 0xda, marker != 0xd9, length >= 2 else { break }
         offset += 2 + length
     }
-    header?.setOrigin(exif, xmp)
+    header?.setOrigin(exif, xmp, time)
     header?.orientation = exif?.orientation ?? .upright
     header?.pixelOffset = offset
     return header
@@ -134,6 +145,9 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
         switch kind {
         case 0x21:
             isLoop = isLoop || source.hasText("NETSCAPE2.0", at: offset + 3)
+            if source.hasText("XMP DataXMP", at: offset + 3) {
+                header.setOrigin(nil, Part(source, offset + 14, 1 << 16))
+            }
             offset += 2
         case 0x2c:
             frames += 1

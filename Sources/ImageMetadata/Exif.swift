@@ -14,9 +14,6 @@ struct Exif {
     /// The camera, its settings and the place. Its numbers are positive.
     var details = CaptureDetails()
 
-    /// The maximum length of the maker, and of the model, in bytes. A longer text counts as missing.
-    private static let maximumNameBytes = 256
-
     /// Reads a block, which may have the prefix that JPEG uses; nil if it is malformed.
     init?(_ source: some ByteSource) {
         let prefixBytes = source.hasText("Exif\0\0") ? 6 : 0
@@ -65,7 +62,7 @@ struct Exif {
 
     /// Reads a name up to its first zero byte. Text that is not UTF-8 counts as missing.
     private static func name(_ table: TIFFTable, _ tag: Int) -> String? {
-        guard let bytes = table.text(tag, atMost: maximumNameBytes),
+        guard let bytes = table.text(tag),
             let text = String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
         else { return nil }
         return ServiceText.line(text)
@@ -108,7 +105,7 @@ struct TIFFTable {
 
     /// The offset of the table in the file.
     let offset: Int
-    private let isBigEndian: Bool
+    let isBigEndian: Bool
     /// Twelve bytes for each field: tag, type, count, and the value or its offset.
     private let fields: Bytes
     private let source: any ByteSource
@@ -222,11 +219,11 @@ struct TIFFTable {
         rationals(tag, count: 1).flatMap { $0[0] > 0 && $0[0] <= limit ? $0[0] : nil }
     }
 
-    /// Reads a text of at most `limit` bytes, without the zero bytes and spaces at its end.
-    func text(_ tag: Int, atMost limit: Int = 64) -> [UInt8]? {
+    /// Reads a text of at most 256 bytes, without the zero bytes and spaces at its end. A longer text counts as missing.
+    func text(_ tag: Int) -> [UInt8]? {
         // Type 129 is UTF-8.
         guard let (type, count, offset) = field(tag), type == 2 || type == 129,
-            1...limit ~= count
+            1...256 ~= count
         else { return nil }
         let bytes =
             count <= 4

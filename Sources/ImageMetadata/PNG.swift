@@ -24,12 +24,16 @@ func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageH
         } else if has("tEXt") || has("zTXt") || has("iTXt"),
             let (key, text) = PNGFile.text(source, head, offset, length, decompressor)
         {
-            switch key {
-            case "XML:com.adobe.xmp": xmp = text
-            case "Raw profile type exif", "Raw profile type APP1":
-                exif = exif ?? rawProfile(text).flatMap { Exif($0) }
-            case "Raw profile type xmp": xmp = xmp ?? rawProfile(text)
-            case "Creation Time", "exif:DateTimeOriginal":
+            switch key.lowercased() {
+            case "xml:com.adobe.xmp": xmp = text
+            case "raw profile type exif", "raw profile type app1", "raw profile type xmp":
+                let profile = rawProfile(text)
+                if let block = profile.flatMap({ Exif($0) }) {
+                    exif = exif ?? block
+                } else {
+                    xmp = xmp ?? profile
+                }
+            case "creation time", "exif:datetimeoriginal":
                 time = CivilTime(internetDate: String(decoding: text.array, as: UTF8.self))
             default: break
             }

@@ -44,19 +44,24 @@ extension TIFFTable {
         return start..<start + count
     }
 
-    /// The preview in the notes of Olympus. Offsets count from the beginning of the notes.
+    /// The preview in the notes of Olympus. Offsets count from the beginning of the notes, those of the oldest ones from
+    /// that of the file.
     private func olympusPreview(_ source: some ByteSource) -> Range<Int>? {
+        let heads: [(text: StaticString, count: Int)] = [
+            ("OLYMP\0", 8), ("OLYMPUS\0", 12), ("OM SYSTEM\0", 16),
+        ]
         guard let range = table(0x8769)?.range(0x927c),
-            let notes = Part(source, range.lowerBound, source.count)
-        else { return nil }
-        let start = notes.hasText("OLYMPUS\0II") ? 12 : notes.hasText("OM SYSTEM\0\0\0II") ? 16 : 0
-        guard start > 0, let table = TIFFTable(notes, at: start, isBigEndian: false),
+            let head = heads.first(where: { source.hasText($0.text, at: range.lowerBound) }),
+            case let base = head.count == 8 ? 0 : range.lowerBound,
+            let notes = Part(source, base, source.count),
+            let table = TIFFTable(
+                notes, at: range.lowerBound - base + head.count, isBigEndian: isBigEndian),
             let camera = table.table(0x2020)
                 ?? table.range(0x2020).flatMap({
-                    TIFFTable(notes, at: $0.lowerBound, isBigEndian: false)
+                    TIFFTable(notes, at: $0.lowerBound, isBigEndian: isBigEndian)
                 }), let first = camera.number(0x101), let count = camera.number(0x102)
         else { return nil }
-        return range.lowerBound + first..<range.lowerBound + first + count
+        return base + first..<base + first + count
     }
 
     /// The ranges of the JPEGs in a raw file.

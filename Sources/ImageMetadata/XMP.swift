@@ -1,15 +1,19 @@
 /// Reads the time of capture in an XMP packet; nil if there is none. The packet is searched as text, which works for
-/// attributes and elements.
+/// attributes and elements, and for all prefixes of the namespaces. A date may lack the day, and the month.
 ///
 /// Source: ISO 16684-1; XMP specification, part 2.
 func readXMPTime(_ packet: (some ByteSource)?) -> CivilTime? {
     guard let packet, let bytes = packet.bytes(at: 0, min(packet.count, 1 << 20))?.array else {
         return nil
     }
-    for name in ["exif:DateTimeOriginal", "photoshop:DateCreated", "xmp:CreateDate"] {
+    for name in [":DateTimeOriginal", ":DateCreated", ":CreateDate"] {
         for found in bytes.ranges(of: Array(name.utf8)) {
             let value = bytes[found.upperBound...].drop { " =\"'>\r\n\t".utf8.contains($0) }
-            if let time = CivilTime(value.prefix(40)), time.isPlausible { return time }
+            let date = value.prefix(10).prefix { "-0123456789".utf8.contains($0) }
+            let whole = date + "-01-01".utf8.dropFirst(max(0, date.count - 4))
+            if let time = CivilTime(value.prefix(40)) ?? CivilTime(whole), time.isPlausible {
+                return time
+            }
         }
     }
     return nil

@@ -24,6 +24,9 @@ struct CivilTimeTests {
             ("2001:02:03 24:05:06", 0, nil), ("2001:02:03   :  :  ", 0, nil),
             ("2001:2:3 4:05:06", 14_706, nil), ("20010203T040506", 14_706, nil),
             ("2001.02.03 04.05.06", 14_706, nil), ("2001:02:03 04:05:06 and more", 14_706, nil),
+            (" 2001:02:03 04:05:06", 14_706, nil), ("\"2001:02:03 04:05:06\"", 14_706, nil),
+            ("2001: 2: 3  4: 5: 6", 14_706, nil), ("2001:2:3 4:5:6", 14_706, nil),
+            ("2001:02:03:04:05:06", 14_706, nil), ("2001-02-03T04:05-02:00", 14_700, -7200),
         ] as [(String, Int64, Int?)])
     func `the forms of other programs are read`(text: String, seconds: Int64, offset: Int?) {
         let time = CivilTime(Array(text.utf8))
@@ -33,10 +36,12 @@ struct CivilTimeTests {
 
     @Test(arguments: [
         "Sat, 3 Feb 2001 04:05:06 +0200", "3 Feb 2001 04:05:06 +0200",
-        "2001-02-03T04:05:06+02:00",
+        "2001-02-03T04:05:06+02:00", "Sat Feb  3 04:05:06 2001 +0200",
+        "3 February 2001 04:05:06 +0200",
     ])
     func `the time of a PNG text is read`(text: String) {
         #expect(CivilTime(internetDate: text) == CivilTime(seconds: 981_173_106, offset: 7200))
+        #expect(CivilTime(internetDate: "3 February 2001")?.seconds == 981_158_400)
     }
 
     @Test(arguments: [
@@ -51,6 +56,12 @@ struct CivilTimeTests {
         ("20231128101112.jpg", 36_672), ("signal-2023-11-28-101112_002.jpeg", 36_672),
         ("photo_2023-11-28_10-11-12 (2).jpg", 36_672), ("IMG_20231128_0001.jpg", 0),
         ("00001 2023_11_28.jpg", 0), ("VID-20231128-WA0012 (1).jpg", 0),
+        ("Bildschirmfoto 2023-11-28 um 10.11.12.png", 36_672),
+        ("Capture d\u{2019}écran 2023-11-28 à 10.11.12.png", 36_672),
+        ("Captura de pantalla 2023-11-28 a las 10.11.12.png", 36_672),
+        ("Photo 2023-11-28, 10 11 12.jpg", 36_672), ("2023-11-28_10h11m12s.jpg", 36_672),
+        ("FB_IMG_1701166272123.jpg", 36_672), ("mmexport1701166272123.jpg", 36_672),
+        ("2023-11-28 5 friends.jpg", 0), ("2023-11-28-1-2-3.jpg", 0),
     ])
     func `the time in a file name is read`(name: String, seconds: Int64) {
         #expect(CivilTime(fileName: name.utf8)?.seconds == 1_701_129_600 + seconds)
@@ -58,7 +69,8 @@ struct CivilTimeTests {
 
     @Test(arguments: [
         "IMG_1234.jpg", "DSC00020.jpg", "20231328.jpg", "202311281.jpg", "12023112.jpg",
-        "FB_IMG_1701166272000.jpg", "1920x1080.jpg", "2999-01-01.jpg", "0000-00-00.jpg",
+        "FB_IMG_17011662720001.jpg", "FB_IMG_9901166272000.jpg", "1920x1080.jpg", "2999-01-01.jpg",
+        "0000-00-00.jpg",
         "2021-1234.jpg", "1066-10-14.jpg", "",
     ])
     func `a number in a file name is no time`(name: String) {

@@ -23,8 +23,9 @@ struct DateTests {
         func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
             [0xff, marker] + Samples.big(body.count + 2, 2) + body
         }
+        let iptc = Array("Photoshop 3.0".utf8)
         let file =
-            [0xff, 0xd8] + segments.flatMap { segment(0xe1, $0) }
+            [0xff, 0xd8] + segments.flatMap { segment($0.starts(with: iptc) ? 0xed : 0xe1, $0) }
             + segment(0xc0, [8] + Samples.big(3, 2) + Samples.big(4, 2) + [1, 1, 0x11, 0])
         return ImageHeader(Bytes(file), format: .jpeg)?.taken
     }
@@ -88,11 +89,45 @@ struct DateTests {
         "<photoshop:DateCreated>2001-02-03T04:05:06+00:00</photoshop:DateCreated>",
         "<x xmp:CreateDate='2011-01-01' photoshop:DateCreated = '2001-02-03T04:05:06Z'/>",
         "<x xmp:CreateDate=''/><photoshop:DateCreated>\n2001-02-03T04:05:06Z\n<",
+        "<xap:CreateDate>2001-02-03T04:05:06Z</xap:CreateDate>",
+        "<x a:CreateDate='2011-01-01' b:DateTimeOriginal='2001-02-03T04:05:06Z'/>",
     ])
     func `the time is read from XMP`(packet: String) {
         let time = Self.taken(Self.xmp(packet))
         #expect(time?.seconds == Self.utc.seconds && time?.offset == 0)
         #expect(Self.taken(Self.xmp(packet), Self.exifSegment) == Self.time)
+    }
+
+    @Test(arguments: [("2001-02", 980_985_600), ("2001", 978_307_200)])
+    func `a date in XMP may lack the day and the month`(text: String, seconds: Int64) {
+        let time = CivilTime(seconds: seconds, offset: nil)
+        #expect(Self.taken(Self.xmp("<x xmp:CreateDate='\(text)'/>")) == time)
+        #expect(Self.taken(Self.xmp("<xmp:CreateDate>\(text)</xmp:CreateDate>")) == time)
+    }
+
+    @Test func `the time may be in the second segment of EXIF`() {
+        var first = ExifBlock()
+        first.setCamera("Canon", "EOS")
+        #expect(Self.taken(Array("Exif\0\0".utf8) + first.bytes, Self.exifSegment) == Self.time)
+    }
+
+    @Test func `the time is read from IPTC`() {
+        let head = Array("Photoshop 3.0\08BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, 32]
+        let date = [0x1c, 2, 55, 0, 8] + Array("20010203".utf8)
+        let time = [0x1c, 2, 60, 0, 11] + Array("040506+0000".utf8)
+        #expect(Self.taken(head + date + time) == Self.utc)
+        #expect(Self.taken(head + time + date) == Self.utc)
+        #expect(Self.taken(head + date)?.seconds == 981_158_400)
+        #expect(Self.taken(head + time) == nil)
+        #expect(Self.taken(head + date + time, Self.exifSegment) == Self.time)
+    }
+
+    @Test func `the time is read from XMP of a GIF file`() {
+        let packet = "<x xmp:CreateDate='2001-02-03T04:05:06Z'/>"
+        let size: [UInt8] = [4, 0, 3, 0, 0, 0, 0]
+        let head = Array("GIF89a".utf8) + size + [0x21, 0xff, 11]
+        let file = head + Array("XMP DataXMP\(packet)".utf8) + [1, 0xff, 0xfe, 0]
+        #expect(ImageHeader(Bytes(file), format: .gif)?.taken == Self.utc)
     }
 
     private static let exifSegment = Array("Exif\0\0".utf8) + exif([.text(0x9003, text)])
@@ -116,6 +151,7 @@ struct DateTests {
         #expect(taken("tEXt", Array("Creation Time\0\(Self.text)".utf8)) == Self.time)
         #expect(
             taken("tEXt", Array("Creation Time\0Sat, 3 Feb 2001 04:05:06 GMT".utf8)) == Self.utc)
+        #expect(taken("tEXt", Array("creation time\0Sat Feb  3 04:05:06 2001".utf8)) == Self.time)
         #expect(taken("tEXt", Array("Software\0\(Self.text)".utf8)) == nil)
         let digits = block.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let profile = "\nexif\n      \(block.count)\n\(digits)\n"
@@ -123,6 +159,9 @@ struct DateTests {
         let compressed = profile.utf8.reversed()
         #expect(taken("zTXt", Array("Raw profile type APP1\0\0".utf8) + compressed) == Self.time)
         let packet = "<x xmp:CreateDate='2001-02-03T04:05:06Z'/>"
+        let xmpDigits = Self.xmp(packet).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let xmpProfile = "\ngeneric\n      \(xmpDigits.count)\n\(xmpDigits.joined())\n"
+        #expect(taken("tEXt", Array("Raw profile type APP1\0\(xmpProfile)".utf8)) == Self.utc)
         #expect(taken("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(packet)".utf8)) == Self.utc)
         #expect(
             taken("iTXt", Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8) + packet.utf8.reversed())

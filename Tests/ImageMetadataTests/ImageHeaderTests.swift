@@ -103,4 +103,27 @@ struct ImageHeaderTests {
         }
         #expect(PNGFile.texts(Bytes(Samples.jpeg)) == nil)
     }
+
+    @Test func `the preview in old notes of Olympus is found`() {
+        let big = Samples.big
+        let frame =
+            [0xff, 0xd8, 0xff, 0xc0, 0, 11, 8] + big(800, 2) + big(1000, 2) + [1, 1, 0x11, 0]
+        let preview = frame + [0xff, 0xda, 0, 2, 0xff, 0xd9]
+        func notes(at start: Int) -> [UInt8] {
+            func field(_ tag: Int, _ type: Int, _ count: Int, _ value: Int) -> [UInt8] {
+                big(tag, 2) + big(type, 2) + big(count, 4) + big(value, 4)
+            }
+            let camera = field(0x101, 4, 1, start + 56) + field(0x102, 4, 1, preview.count)
+            return Array("OLYMP\0\u{1}\0".utf8) + big(1, 2) + field(0x2020, 7, 30, start + 26)
+                + big(0, 4) + big(2, 2) + camera + big(0, 4) + preview
+        }
+        var block = ExifBlock()
+        block.details = [.bytes(0x927c, notes(at: 0))]
+        block.details[0].type = 7
+        let start = block.bytes.firstRange(of: Array("OLYMP".utf8))?.lowerBound ?? 0
+        block.details[0].data = notes(at: start)
+        let file = Array("MMOR".utf8) + block.bytes.dropFirst(4)
+        let header = ImageHeader(Bytes(file), format: .raw)
+        #expect(header?.preview == start + 56..<start + 56 + preview.count)
+    }
 }
