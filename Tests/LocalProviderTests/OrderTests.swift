@@ -29,6 +29,24 @@ import Testing
         #expect(created == created.sorted().reversed())
     }
 
+    @Test(arguments: [nil, "modified"])
+    func `a modification time in the future counts as that of the last change`(
+        order: String?
+    ) async throws {
+        let now = Timestamp.now.secondsSince1970
+        let fixture = try await PhotosFixture.ready(["old.jpg"])
+        fixture.provider.setOrder(order)
+        try fixture.add("future.jpg", seconds: 4_039_372_800)
+        try fixture.add("new.jpg", seconds: Int(now) + 3600)
+        try await fixture.shows(["new", "future", "old"])
+        let photo = try await fixture.photos()[1]
+        for time in [photo.created, photo.updated] {
+            #expect(abs((time?.secondsSince1970 ?? 0) - now) < 600)
+        }
+        fixture.provider.setOrder(order == nil ? "modified" : nil)
+        try await fixture.shows(["new", "future", "old"])
+    }
+
     @Test func `the setting changes the order, and walks begin again`() async throws {
         let fixture = try await MemoriesFixture.examined(Self.dates, today: "2026-11-22")
         let photos = fixture.photos

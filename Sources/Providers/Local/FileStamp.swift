@@ -12,6 +12,12 @@ struct FileStamp: Hashable, Sendable {
     /// The time of the last change of the contents or the status, in nanoseconds since 1970.
     var changed: Int64 = 0
 
+    /// The time that is shown, and by which photos without a date are ordered: the modification time, or that of the
+    /// last change if the modification time is more than a day after it.
+    var shownTime: Int64 {
+        changed != 0 && modified > changed + 86_400_000_000_000 ? changed : modified
+    }
+
     /// The stamp without the part that a rename, or a change of the permissions, changes as well.
     var content: FileStamp {
         FileStamp(inode: inode, sizeBytes: sizeBytes, modified: modified)
@@ -34,7 +40,7 @@ extension FileStatus {
 
     /// Returns a time in nanoseconds. The file system may contain any time, and an overflow would end the program.
     private static func nanoseconds(_ seconds: Int64, _ fraction: Int64) -> Int64 {
-        let limit = Int64.max / 1_000_000_000 - 1
+        let limit = Int64.max / 1_000_000_000 - 100_000
         return min(max(seconds, -limit), limit) * 1_000_000_000 + fraction
     }
 

@@ -61,11 +61,11 @@ extension PictureIndex {
                 -- Pages are read from these indexes only: the rows of a page are scattered over the table, each in another
                 -- block.
                 CREATE INDEX file_by_position ON file (
-                    position, id, name, modified, format, moved, folder, examined, width, height, taken,
+                    position, id, name, modified, changed, format, moved, folder, examined, width, height, taken,
                     camera, latitude, longitude, lens, exposure, aperture, iso, animated
                 ) WHERE format > 0;
                 CREATE INDEX file_by_folder ON file (
-                    folder, position, id, name, modified, format, moved, examined, width, height, taken,
+                    folder, position, id, name, modified, changed, format, moved, examined, width, height, taken,
                     camera, latitude, longitude, lens, exposure, aperture, iso, animated
                 ) WHERE format > 0;
                 CREATE INDEX file_by_inode ON file (inode);

@@ -14,7 +14,7 @@ extension PictureIndex {
         /// The row of the photo on a page of all photos.
         var entry: PageEntry {
             PageEntry(
-                id: file.id, name: file.name, modified: file.stamp.modified, format: file.format,
+                id: file.id, name: file.name, modified: file.stamp.shownTime, format: file.format,
                 position: file.position, folder: file.folder,
                 facts: file.facts, isExamined: file.isExamined, album: folder)
         }
@@ -24,6 +24,7 @@ extension PictureIndex {
     struct PageEntry {
         let id: Int64
         let name: [UInt8]
+        /// ``FileStamp/shownTime``.
         let modified: Int64
         let format: ImageFormat?
         /// The sort key of the source: the time of capture in seconds for ``Selection/memories(_:)``, otherwise
@@ -122,6 +123,10 @@ extension PictureIndex {
         return result
     }
 
+    /// The expression of ``FileStamp/shownTime``.
+    static let shownTime =
+        "CASE WHEN changed <> 0 AND modified > changed + 86400000000000 THEN changed ELSE modified END"
+
     /// The queries for the kinds of selections, which are computed once, not for each page.
     struct PageQueries {
         let all: String
@@ -135,7 +140,7 @@ extension PictureIndex {
         rows: photosQuery("AND id IN (SELECT value FROM json_each(?5))"),
         // The years before ?6. The newest photos are at the end of the range of the index.
         day: """
-            SELECT id, name, modified, format, taken, folder, \(ImageFacts.columns)
+            SELECT id, name, \(shownTime), format, taken, folder, \(ImageFacts.columns)
             FROM file INDEXED BY file_by_day
             WHERE format > 0 AND day = ?5 AND year < ?6
                 AND (taken, id) < (?1, ?2) AND moved <= ?3
@@ -150,7 +155,7 @@ extension PictureIndex {
     /// Returns a query whose columns are all in one index, which `EXPLAIN QUERY PLAN` calls a covering index.
     private static func photosQuery(_ condition: String) -> String {
         """
-        SELECT id, name, modified, format, position, folder, \(ImageFacts.columns)
+        SELECT id, name, \(shownTime), format, position, folder, \(ImageFacts.columns)
         FROM file
         WHERE format > 0 \(condition)
             AND (position, id) < (?1, ?2) AND moved <= ?3
@@ -164,7 +169,7 @@ extension PictureIndex {
         _ condition: String, key: String = "position"
     ) -> String {
         """
-        SELECT file.id, file.name, file.modified, file.format, former.\(key), file.folder,
+        SELECT file.id, file.name, \(shownTime), file.format, former.\(key), file.folder,
             \(ImageFacts.columns(of: "file."))
         FROM former CROSS JOIN file ON file.id = former.file
         WHERE former.born <= ?3 AND former.number > ?3 AND format > 0 \(condition)

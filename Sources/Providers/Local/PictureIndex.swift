@@ -70,7 +70,8 @@ struct PictureIndex {
             try database.query(
                 "INSERT OR REPLACE INTO meta VALUES ('order', ?)",
                 [.blob(Array(order.rawValue.utf8))])
-            let key = order == .taken ? "coalesce(taken * 1000000000, modified)" : "modified"
+            let key =
+                order == .taken ? "coalesce(taken * 1000000000, \(Self.shownTime))" : Self.shownTime
             try database.execute(
                 """
                 UPDATE file SET position = \(key);
@@ -85,7 +86,7 @@ struct PictureIndex {
 
     /// Returns the sort key of a file. `taken` is the capture time in seconds since 1970.
     private func position(_ taken: Int64?, _ stamp: FileStamp) throws(StorageError) -> Int64 {
-        guard let taken, try order == .taken else { return stamp.modified }
+        guard let taken, try order == .taken else { return stamp.shownTime }
         return taken * 1_000_000_000
     }
 
@@ -286,7 +287,7 @@ struct PictureIndex {
             [
                 .integer(row), .integer(folder), .blob(name), .integer(stamp.inode),
                 .integer(stamp.sizeBytes), .integer(stamp.modified), .integer(stamp.changed),
-                .integer(format?.rawValue ?? 0), .integer(stamp.modified),
+                .integer(format?.rawValue ?? 0), .integer(stamp.shownTime),
             ])
     }
 
