@@ -42,7 +42,7 @@ import Testing
         return bytes + [0, 0, 0, 0] + preview
     }
 
-    @Test(arguments: ["x/a.jpg", "x/a.JPEG", "x/a.heic"])
+    @Test(arguments: ["x/a.jpg", "x/a.JPEG", "x/a.heic", "x/a.Jpg"])
     func `a raw file is a photo only without a picture of its name beside it`(name: String)
         async throws
     {
@@ -68,6 +68,19 @@ import Testing
         try await again.ready()
         #expect(try await again.titles().count == 2)
         #expect(try await again.titles(SourceID("likes")) == [])
+    }
+
+    @Test func `an empty picture hides no raw file`() async throws {
+        let folder = try await PhotosFixture.ready(["b.jpg"])
+        try PhotosFixture.write([], to: Array(folder.path("a.jpg").utf8))
+        try folder.add("a.Nrw", seconds: 2_000_000, bytes: raw())
+        try await folder.shows(["a", "b"])
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.titles() == ["a", "b"])
+        try folder.add("a.jpg", seconds: 500_000)
+        try await folder.shows(["b", "a"])
+        try PhotosFixture.write([], to: Array(folder.path("a.jpg").utf8))
+        try await folder.shows(["a", "b"])
     }
 
     @Test func `files that begin with a sign are photos`() async throws {

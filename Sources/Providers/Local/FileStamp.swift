@@ -138,9 +138,9 @@ enum FileContent {
     /// The endings of names of files that are not read, because they are no pictures.
     private static let otherEndings = Set(
         """
-        3gp aac aae avi csv doc docx flac gz htm html ini js json log m2ts m4a m4v md mid mkv mov mp3 mp4 mpeg mpg mts
-        odt ogg opus pdf pp3 ppt pptx py rar rtf sh sqlite srt svg tar txt vob wav webm wma wmv xcf xls xlsx xml xmp xz
-        yaml zip zst 7z
+        3gp aac aae avi csv db doc docx exe flac flv gz htm html ini insv iso js json log lrv m2ts m3u m4a m4v md mid
+        mkv mov mp3 mp4 mpeg mpg mts nfo odt ogg opus pdf pp3 ppt pptx py rar rmvb rtf sh sqlite srt svg tar ts txt
+        vob wav webm wma wmv xcf xls xlsx xml xmp xz yaml zip zst 7z
         """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) })
 
     init(ofFile path: [UInt8]) {

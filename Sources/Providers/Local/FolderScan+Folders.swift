@@ -78,8 +78,7 @@ extension FolderScan {
         lazy var all = Set(listing.names(.file, .link, .unknown).map(path.appending))
         func isShown(_ name: [UInt8]) -> Bool {
             let file = path.appending(name)
-            return !filter.hidesFile(file)
-                && !filter.pictures(besideRaw: file).contains { all.contains($0) }
+            return !filter.hidesFile(file) && !isHiddenRaw(file, among: all)
         }
         var names = listing.names(.file).filter(isShown)[...]
         while !names.isEmpty {
@@ -91,7 +90,7 @@ extension FolderScan {
         // Links, and entries whose kind the file system does not report.
         let others = listing.names(.link, .unknown).filter {
             $0.first != UInt8(ascii: ".") && !unchangedFolders.contains(path.appending($0))
-                && filter.pictures(besideRaw: path.appending($0)).allSatisfy { !all.contains($0) }
+                && !isHiddenRaw(path.appending($0), among: all)
         }
         for name in others { followLink(path.appending(name)) }
         try compare(others[...], areLinks: true, in: path, id, &known, &links)

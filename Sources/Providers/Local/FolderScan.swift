@@ -336,10 +336,13 @@ final class FolderScan {
         }
     }
 
-    /// Returns true if a picture is beside a raw file of the same name.
-    func isHiddenRaw(_ path: RelativePath) -> Bool {
-        let pictures = filter.pictures(besideRaw: path)
-        return files.lookUp(pictures.map(absolute)).contains { $0.status?.kind == .file }
+    /// Returns true if a picture that is not empty is beside a raw file of the same name. `names` are the paths of the
+    /// files in the folder; nil if they are unknown.
+    func isHiddenRaw(_ path: RelativePath, among names: Set<RelativePath>? = nil) -> Bool {
+        let pictures = filter.pictures(besideRaw: path).filter { names?.contains($0) ?? true }
+        return !pictures.isEmpty
+            && files.lookUp(pictures.map(absolute)).compactMap(\.status)
+                .contains { $0.kind == .file && $0.byteCount > 0 }
     }
 
     /// Returns true if a folder whose attributes have changed is in the index and can be read, so that its files need

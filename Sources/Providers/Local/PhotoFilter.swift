@@ -14,7 +14,8 @@ struct PhotoFilter: Sendable, Hashable {
 
     /// The endings of names of raw files, and of the pictures that cameras store beside them.
     private static let rawEndings = [
-        "arw", "cr2", "cr3", "dng", "nef", "orf", "pef", "raf", "rw2",
+        "3fr", "arw", "cr2", "cr3", "dng", "erf", "gpr", "iiq", "kdc", "nef", "nrw", "orf", "pef",
+        "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw",
     ]
     private static let pictureEndings = ["jpg", "jpeg", "heic", "heif", "hif"]
 
@@ -49,7 +50,7 @@ struct PhotoFilter: Sendable, Hashable {
         hidesFile(path) ? [] : Self.paths(beside: path, Self.pictureEndings, Self.rawEndings)
     }
 
-    /// Returns the paths with other endings, in lower or upper case; none if `path` has not one of `endings`.
+    /// Returns the paths with other endings, in lower or upper case, or with a capital letter; none if `path` has not one of `endings`.
     private static func paths(
         beside path: RelativePath, _ endings: [String], _ others: [String]
     ) -> [RelativePath] {
@@ -57,7 +58,7 @@ struct PhotoFilter: Sendable, Hashable {
             case let ending = String(decoding: path.bytes[(dot + 1)...], as: UTF8.self),
             endings.contains(ending.lowercased())
         else { return [] }
-        return others.flatMap { [$0, $0.uppercased()] }
+        return others.flatMap { [$0, $0.uppercased(), $0.prefix(1).uppercased() + $0.dropFirst()] }
             .map { RelativePath(bytes: Array(path.bytes[...dot]) + $0.utf8) }
     }
 }
