@@ -38,9 +38,8 @@ package struct Mount {
 
     /// The types whose files other computers and programs change without a notification, except those of FUSE.
     private static let remoteTypes: Set = [
-        "9p", "afs", "ceph", "cifs", "coda", "fuse", "lustre", "ncpfs", "nfs", "nfs4", "smb3",
-        "smbfs",
-        "vboxsf", "virtiofs",
+        "9p", "afs", "beegfs", "ceph", "cifs", "coda", "fuse", "gpfs", "lustre", "ncpfs", "nfs",
+        "nfs4", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs",
     ]
 
     /// True if the kernel does not announce all changes: the file system is on a network, or of FUSE.

@@ -135,13 +135,19 @@ import Testing
         let path = (0..<70).map { "f\($0)" }.joined(separator: "/")
         let folder = try await PhotosFixture.ready(["a.jpg", "\(path)/b.jpg"])
         #expect(try await folder.titles() == ["a"])
+        @Sendable func hasNotice(_ event: SessionEvent) -> Bool {
+            if case .notices(let notices) = event {
+                notices.contains { $0.contains("f0/f1") }
+            } else {
+                false
+            }
+        }
+        try await folder.events.wait { $0.contains(where: hasNotice) ? true : nil }
+        let before = folder.events.value.count
+        try FileManager.default.removeItem(atPath: folder.path("f0/f1"))
         try await folder.events.wait { events in
-            events.contains { event in
-                if case .notices(let notices) = event {
-                    notices.contains { $0.contains("f0/f1") }
-                } else {
-                    false
-                }
+            events.dropFirst(before).contains { event in
+                if case .notices = event { !hasNotice(event) } else { false }
             } ? true : nil
         }
     }

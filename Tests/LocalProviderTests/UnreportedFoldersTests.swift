@@ -49,6 +49,12 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path("y/z"))
         await session.refreshUnreported()
         #expect(try await folder.titles() == ["e", "d", "b"])
+        try PhotosFixture.write([], to: Array(folder.path("y/.nomedia").utf8))
+        await session.refreshUnreported()
+        #expect(try await folder.titles() == [])
+        unlink(folder.path("y/.nomedia"))
+        await session.refreshUnreported()
+        #expect(try await folder.titles() == ["e", "d", "b"])
     }
 
     @Test func `a local folder is not refreshed`() async throws {

@@ -175,10 +175,22 @@ final class FolderScan {
         remote.contains(folder.device) || watcher.isUnwatched(folder.path)
     }
 
-    /// Scans the folders whose changes are not reported, if their modification times have changed.
+    /// Returns the paths that are not proven to be absent.
+    func existing(_ paths: Set<RelativePath>) -> [RelativePath] {
+        zip(paths, files.lookUp(paths.map(absolute))).compactMap { path, lookup in
+            if case .absent = lookup { nil } else { path }
+        }
+    }
+
+    /// Scans the folders whose changes are not reported, if their modification times have changed, and the hidden folders
+    /// that no file hides any more.
     ///
-    /// - Returns: The number of those folders, and the first of them.
-    func scanUnreported() throws -> (count: Int, example: RelativePath?) {
+    /// - Parameter hidden: The folders that earlier scans omitted, because a file hides them.
+    /// - Returns: The number of the folders whose changes are not reported, and the first of them.
+    /// - Throws: `StorageError`, `CancellationError`.
+    func scanUnreported(
+        _ hidden: Set<RelativePath>
+    ) throws -> (count: Int, example: RelativePath?) {
         let remote = files.remoteDevices
         let known = try index { try $0.foldersAndTimes() }
         let folders = known.filter { isUnreported($0, remote) }
@@ -192,6 +204,9 @@ final class FolderScan {
             case .unavailable: continue
             }
         }
+        let markers = Set(hidden.flatMap { folder in PhotoFilter.markers.map(folder.appending) })
+        self.hidden = Set(existing(markers).compactMap(\.split?.folder))
+        changed += hidden.subtracting(self.hidden)
         if !changed.isEmpty {
             unchangedFolders = Set(known.map(\.path)).subtracting(changed)
             _ = lookUpRoot()

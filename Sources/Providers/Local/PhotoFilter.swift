@@ -6,7 +6,7 @@ struct PhotoFilter: Sendable, Hashable {
     var exclusions = PathPatterns(list: "")
 
     /// The files that hide their folder and all folders below it.
-    private static let markers: Set = [Array(".nomedia".utf8), Array(".noimage".utf8)]
+    static let markers: Set = [Array(".nomedia".utf8), Array(".noimage".utf8)]
     private static let systemFolders: Set = [
         "$recycle.bin", "lost+found", "system volume information",
     ]

@@ -169,8 +169,9 @@ extension PictureFolder {
             try await scans.run { [self] in
                 guard !isStopped else { return }
                 let scan = makeScan()
-                let folders = try scan.scanUnreported()
-                setNotices(folders, deep: state.withLock(\.deepFolders).union(scan.deepFolders))
+                let (deep, hidden) = state.withLock { ($0.deepFolders, $0.hiddenFolders) }
+                let folders = try scan.scanUnreported(hidden)
+                setNotices(folders, scan, deep, [])
                 metadataReader.readRest(after: scan.published.changed)
             }
         } catch {
@@ -179,9 +180,18 @@ extension PictureFolder {
     }
 
     /// Reports what the account cannot show or notice.
+    ///
+    /// - Parameters:
+    ///   - unreported: The number of folders whose changes are not reported, and the first of them.
+    ///   - scan: The scan.
+    ///   - deep: The folders that earlier scans omitted, because they are too deep.
+    ///   - hidden: Those that they omitted, because a file hides them.
     private func setNotices(
-        _ unreported: (count: Int, example: RelativePath?), deep: Set<RelativePath>
+        _ unreported: (count: Int, example: RelativePath?), _ scan: FolderScan,
+        _ deep: Set<RelativePath>, _ hidden: Set<RelativePath>
     ) {
+        let deep = scan.deepFolders.union(scan.existing(deep))
+        let hidden = scan.hidden.union(hidden).subtracting(scan.visitedPaths)
         var notices: [String] = []
         if let limit = watcher.exceededLimit {
             notices.append(
@@ -202,7 +212,7 @@ extension PictureFolder {
                     ["count": "\(FolderScan.maximumDepth)", "folder": title(example)]))
         }
         let isNew = state.withLock { state in
-            state.deepFolders = deep
+            (state.deepFolders, state.hiddenFolders) = (deep, hidden)
             state.hasUnreported = unreported.count > 0 || watcher.exceededLimit != nil
             defer { state.notices = notices }
             return state.notices != notices
@@ -237,8 +247,9 @@ extension PictureFolder {
             throw error
         }
         recordUnavailable(scan.unavailable, in: entries)
-        let known = entries == nil ? [] : state.withLock(\.deepFolders)
-        setNotices(try scan.unreportedFolders(), deep: known.union(scan.deepFolders))
+        let (deep, hidden) =
+            entries == nil ? ([], []) : state.withLock { ($0.deepFolders, $0.hiddenFolders) }
+        setNotices(try scan.unreportedFolders(), scan, deep, hidden)
     }
 }
 

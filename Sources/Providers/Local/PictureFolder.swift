@@ -46,6 +46,8 @@ final class PictureFolder: Sendable {
         var order: PictureIndex.Order
         /// The folders that the last scans omitted, because they are too deep.
         var deepFolders: Set<RelativePath> = []
+        /// The folders that the last scans omitted, because a file hides them.
+        var hiddenFolders: Set<RelativePath> = []
         /// True if the changes of some folders are not reported.
         var hasUnreported = false
         var notices: [String] = []
