@@ -1,6 +1,8 @@
 import Glibc
 import ImageMetadata
 import ProviderKit
+import Storage
+import Synchronization
 import TestSupport
 import Testing
 import Translation
@@ -60,6 +62,33 @@ struct MetadataReaderTests {
         let id = try await fixture.id("a")
         for _ in 0..<3 { #expect(try await fixture.session.photo(id).width == nil) }
         #expect(images.probed.value == ["a.jpg"])
+    }
+
+    @Test func `metadata that a full disk cannot store is read again, and the status says why`()
+        async throws
+    {
+        var facts = facts()
+        facts.details.camera = String(repeating: "x", count: 100_000)
+        images.facts.update { $0 = ["a.jpg": facts] }
+        images.isHeld.update { $0 = true }
+        let clock = ManualClock()
+        let fixture = try PhotosFixture(photos: ["a.jpg"], images: images, clock: clock)
+        try await fixture.ready()
+        let store = fixture.session.folder.store
+        try await store.run { try $0.execute("PRAGMA max_page_count = 1") }
+        _ = try await fixture.photos()
+        images.isHeld.update { $0 = false }
+        _ = try await fixture.events.wait { events -> Bool? in
+            events.contains {
+                if case .status(.failed(_, .freeSpace)) = $0 { true } else { false }
+            } ? true : nil
+        }
+        try await store.run { try $0.execute("PRAGMA max_page_count = 1000000") }
+        try await fixture.become {
+            clock.advance(by: .seconds(30))
+            return try await fixture.photos().first?.width == 4000
+        }
+        #expect(fixture.session.folder.state.withLock(\.status) == .ready)
     }
 
     @Test func `photos are served without an image helper`() async throws {

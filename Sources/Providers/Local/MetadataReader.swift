@@ -235,8 +235,10 @@ final class MetadataReader: Sendable {
             if !dates.isEmpty { state.withLock(\.folder)?.captureDatesChanged(dates) }
             return (changed, moved)
         } catch {
-            // Files whose results cannot be stored, for example on a full disk, are not read repeatedly.
+            // Files whose results cannot be stored are not read repeatedly, but again after a scan that a full disk
+            // causes.
             state.withLock { $0.unreadable.formUnion(results.map(\.file.id)) }
+            if error as? StorageError == .full { state.withLock(\.folder)?.recordFailure(error) }
             return ([], [])
         }
     }
@@ -268,7 +270,10 @@ final class MetadataReader: Sendable {
         do {
             var facts = try await images.probe(path, urgency: urgency)
             if facts.clockSeconds == nil, let name = picture.path.split?.name {
-                facts.clockSeconds = CivilTime(fileName: name)?.seconds
+                let time = CivilTime(fileName: name)
+                (facts.clockSeconds, facts.clockOffset) = (
+                    time?.seconds, time?.offset.map(Int64.init)
+                )
             }
             return (picture.file, facts)
         } catch {
