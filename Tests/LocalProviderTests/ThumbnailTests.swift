@@ -78,6 +78,22 @@ struct ThumbnailTests {
         #expect(texts(path)?["Software"] == nil)
     }
 
+    @Test func `a thumbnail of Tumbler of a photo before 1970 is used`() async throws {
+        let times = [timespec](
+            repeating: timespec(tv_sec: -315_619_201, tv_nsec: 750_000_000), count: 2)
+        utimensat(AT_FDCWD, fixture.path("a b.jpg"), times, 0)
+        let id = try await fixture.id("a b")
+        let path = try await fixture.session.imagePath(id, .thumb)
+        unlink(path)
+        try writeThumbnail(
+            [
+                "Thumb::URI": "file://\(fixture.root)/a%20b.jpg",
+                "Thumb::MTime": "18446744073393932288.000000",
+            ], at: path)
+        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(images.made.value.count == 1)
+    }
+
     @Test(arguments: [
         ["Thumb::URI": "file:///elsewhere.jpg", "Thumb::MTime": "1000000"],
         ["Thumb::URI": "", "Thumb::MTime": "999999"],

@@ -58,9 +58,13 @@ final class Thumbnails: Sendable {
         /// Returns true if a thumbnail with these texts, which was written at a time, belongs to the photo. It may be older
         /// than a change that kept the size and the date of the photo. A change in the future has the time of another clock.
         func matches(_ texts: [String: String], written: Int64) -> Bool {
+            // Tumbler writes times before 1970 as numbers without a sign, rounded to 2048 seconds.
             let time = texts["Thumb::MTime"]?.prefix { $0 != "." }
             let now = (Timestamp.now.secondsSince1970 + 1) * 1_000_000_000
-            return texts["Thumb::URI"] == uri && time.flatMap { Int64($0) } == seconds
+            let unsigned = Double(UInt64(bitPattern: seconds))
+            return texts["Thumb::URI"] == uri
+                && (time.flatMap { Int64($0) } == seconds
+                    || seconds < 0 && time.flatMap { Double($0) } == unsigned)
                 && texts["Thumb::Size"].map { $0 == "\(stamp.sizeBytes)" } ?? true
                 && (stamp.changed <= written || stamp.changed > now)
         }
