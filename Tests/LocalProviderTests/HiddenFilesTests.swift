@@ -111,6 +111,25 @@ import Testing
         try await again.become { try await again.titles().count == 6 }
     }
 
+    @Test func `a link shows a folder below a hidden one`() async throws {
+        let folder = try PhotosFixture(photos: ["n/sub/a.jpg", "ok/b.jpg"])
+        try PhotosFixture.check(symlink("../n/sub", folder.path("ok/link")))
+        try await folder.ready()
+        #expect(try await folder.sourceIDs() == ["all", "album:n/sub", "album:ok"])
+        try PhotosFixture.write([], to: Array(folder.path("n/.nomedia").utf8))
+        try await folder.become {
+            try await folder.sourceIDs() == ["all", "album:ok", "album:ok/link"]
+        }
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.sourceIDs() == ["all", "album:ok", "album:ok/link"])
+        try PhotosFixture.check(rename(folder.path("n/.nomedia"), folder.path("ok/.nomedia")))
+        try await folder.become { try await folder.sourceIDs() == ["all", "album:n/sub"] }
+        unlink(folder.path("ok/.nomedia"))
+        try await folder.become {
+            try await folder.sourceIDs() == ["all", "album:n/sub", "album:ok"]
+        }
+    }
+
     @Test func `excluded photos are in no source until the setting changes, and keep their likes`()
         async throws
     {

@@ -132,10 +132,12 @@ extension FolderScan {
         }
     }
 
-    /// Returns false if the index contains the folder under another path, for example the target of a link.
+    /// Returns false if the index contains the folder under another path, for example the target of a link, which is not
+    /// removed.
     private func isUnvisited(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
         let paths = try index { try $0.folders(status.identity) }
-        return files.lookUp(paths.filter { $0 != path }.map(absolute)).allSatisfy { lookup in
+            .filter { $0 != path && !removedFolders.values.contains($0) }
+        return files.lookUp(paths.map(absolute)).allSatisfy { lookup in
             switch lookup {
             case .found(let other): other.stamp.inode != status.stamp.inode
             case .absent: true

@@ -325,7 +325,7 @@ final class FolderScan {
         for path in absentFolders { try removeFolder(path) }
         // A link may lead to a folder that was omitted because the removed path led to it.
         if !removedFolders.isEmpty {
-            let aliases = try index { try $0.aliases }
+            let aliases = try index { try $0.aliases }.union(aliases)
             try scanTree(aliases.filter { !visitedPaths.contains($0) })
         }
         for (folder, name) in absentFiles {
