@@ -1,11 +1,11 @@
 /// Globs of the paths below a folder, as the key `Exclude=` of the configuration lists them.
 ///
 /// `*` stands for any text within a name, `?` for one character, `[…]` for one of some characters, and `**` for any text
-/// with its slashes. A backslash makes the next character literal. A pattern without a slash is compared with names at
+/// with its slashes. Canonically equivalent characters are equal. A backslash makes the next character literal. A pattern without a slash is compared with names at
 /// any depth, any other one with the whole path. Whatever is below a matching folder matches, too.
 package struct PathPatterns: Sendable, Hashable {
     private struct Pattern: Sendable, Hashable {
-        let text: [Unicode.Scalar]
+        let text: [Character]
         let isName: Bool
     }
 
@@ -13,6 +13,10 @@ package struct PathPatterns: Sendable, Hashable {
 
     /// Creates the patterns of a list, in which `;` separates them.
     package init(list: String) {
+        patterns = Self.split(list).compactMap(Self.pattern)
+    }
+
+    private static func split(_ list: String) -> [String] {
         var texts = [""]
         var isEscaped = false
         for scalar in list.unicodeScalars {
@@ -23,13 +27,12 @@ package struct PathPatterns: Sendable, Hashable {
             }
             isEscaped = scalar == "\\" && !isEscaped
         }
-        patterns = texts.compactMap(Self.pattern)
+        return texts
     }
 
-    /// Returns the list of some patterns, for ``init(list:)``.
+    /// Returns the list of some patterns, for ``init(list:)``. A backslash may precede `;` in them.
     package static func list(of patterns: [String]) -> String {
-        patterns.map { $0.split(separator: ";", omittingEmptySubsequences: false) }
-            .map { $0.joined(separator: "\\;") }.joined(separator: ";")
+        patterns.map { split($0).joined(separator: "\\;") }.joined(separator: ";")
     }
 
     private static func pattern(_ text: String) -> Pattern? {
@@ -38,14 +41,14 @@ package struct PathPatterns: Sendable, Hashable {
         if text.hasPrefix("./") { text.removeFirst() }
         let isName = !text.contains("/")
         text = text.drop { $0 == "/" }
-        return text.isEmpty ? nil : Pattern(text: Array(text.unicodeScalars), isName: isName)
+        return text.isEmpty ? nil : Pattern(text: Array(text), isName: isName)
     }
 
     /// Returns true if a pattern matches a path, or a folder above it. The path is relative to the folder of the patterns,
     /// and may have any encoding.
     package func contains(_ path: [UInt8]) -> Bool {
         guard !patterns.isEmpty else { return false }
-        let path = Array(String(decoding: path, as: UTF8.self).unicodeScalars)
+        let path = Array(String(decoding: path, as: UTF8.self))
         var start = 0
         for end in path.indices.filter({ path[$0] == "/" }) + [path.count] {
             let (whole, name) = (path[..<end], path[start..<end])
@@ -61,11 +64,11 @@ package struct PathPatterns: Sendable, Hashable {
 /// The comparison of a text with a glob. A mismatch continues at the last `*`, or else at the last `**`, with a longer text
 /// for it, so that the time is bounded by the product of the lengths.
 private struct Glob {
-    private let pattern: [Unicode.Scalar]
+    private let pattern: [Character]
 
-    init(_ pattern: [Unicode.Scalar]) { self.pattern = pattern }
+    init(_ pattern: [Character]) { self.pattern = pattern }
 
-    func matches(_ text: ArraySlice<Unicode.Scalar>) -> Bool {
+    func matches(_ text: ArraySlice<Character>) -> Bool {
         var (next, position) = (0, text.startIndex)
         var star: (next: Int, position: Int)?
         var stars: (next: Int, position: Int, isFolder: Bool)?
@@ -102,7 +105,7 @@ private struct Glob {
     }
 
     /// Returns the end of the part of the pattern at an index if that part stands for a character; otherwise nil.
-    private func end(_ index: Int, _ character: Unicode.Scalar) -> Int? {
+    private func end(_ index: Int, _ character: Character) -> Int? {
         guard index < pattern.count else { return nil }
         switch pattern[index] {
         case "?": return character == "/" ? nil : index + 1
@@ -120,11 +123,11 @@ private struct Glob {
     /// Reads the characters of `[…]`; nil without the closing bracket, so that the opening one stands for itself.
     private func set(
         from start: Int
-    ) -> (characters: [ClosedRange<Unicode.Scalar>], isInverted: Bool, end: Int)? {
+    ) -> (characters: [ClosedRange<Character>], isInverted: Bool, end: Int)? {
         var index = start
-        let isInverted = index < pattern.count && "!^".unicodeScalars.contains(pattern[index])
+        let isInverted = index < pattern.count && "!^".contains(pattern[index])
         if isInverted { index += 1 }
-        var characters: [ClosedRange<Unicode.Scalar>] = []
+        var characters: [ClosedRange<Character>] = []
         while index < pattern.count, pattern[index] != "]" || characters.isEmpty {
             var last = pattern[index]
             let first = last
