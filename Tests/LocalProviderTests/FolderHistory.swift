@@ -51,6 +51,10 @@ final class FolderHistory {
     private var isDiskUnknown = false
     /// True before everything was scanned since the start.
     private var isNew = true
+    /// True before everything was scanned since the index was lost.
+    private var isWiped = false
+    /// True before the disk was scanned since it is back.
+    private var isBack = false
     private(set) var log: [String] = []
     private(set) var failure: String?
 
@@ -171,6 +175,7 @@ final class FolderHistory {
         marks = LocalMarks(users, threads)
         isNew = true
         guard wipe else { return }
+        isWiped = true
         index.close()
         for suffix in ["", "-wal"] { unlink(directory.appending("cache/index.sqlite\(suffix)")) }
         if !isPlugged { isDiskUnknown = true }
@@ -188,6 +193,7 @@ final class FolderHistory {
             rmdir(disk)
             try PhotosFixture.check(rename(away, disk))
             isDiskUnknown = false
+            isBack = true
             // Until a scan has found the photos on the disk, an edit may look like another photo.
             replaced.formUnion(files.keys.filter { $0.hasPrefix("d/") })
             // Some file systems give other inode numbers at each mount.
@@ -211,6 +217,7 @@ final class FolderHistory {
             _ = try index.begin(root: root, .taken)
             try marks.begin(index)
         }
+        try removeReplacements()
         watcher.readPendingEvents()
         var entries: [FolderWatcher.Entry]? = []
         for change in reports.take() + watcher.takeChanges() {
@@ -251,7 +258,7 @@ final class FolderHistory {
             }, publish: { _ in })
         do {
             try scan.scan(entries)
-            isNew = false
+            (isNew, isWiped, isBack) = (false, false, false)
             scanned = files
             for path in files.keys { stamps[path] = FileStatus(Array(absolute(path).utf8))?.stamp }
             replaced = []
@@ -259,6 +266,20 @@ final class FolderHistory {
             record("kill")
             try await restart(wipe: false)
             try await self.scan(mayStop: false)
+        }
+    }
+
+    /// Deletes new files at the paths of others. While no events are recorded, they would be edits of those, which
+    /// ``edit()`` makes.
+    private func removeReplacements() throws {
+        func isReplacement(_ path: String, _ content: Int) -> Bool {
+            (isNew || isBack && path.hasPrefix("d/")) && files[path].map { $0 != content } == true
+                && (isPlugged || !path.hasPrefix("d/"))
+                && files.values.count { $0 == content } < scanned.values.count { $0 == content }
+        }
+        // The deleted file may be a copy of another content.
+        while let path = scanned.filter({ isReplacement($0.key, $0.value) }).keys.min() {
+            try delete(path)
         }
     }
 
@@ -346,10 +367,10 @@ final class FolderHistory {
         files[path] = content
         if !isInPlace { links[path] = nil }
         try settle(path, isNew: !isInPlace)
-        let isWatched = !isNew && watcher.exceededLimit == nil
-        // An interrupted scan may have stored the edit without knowing the events any more.
-        try await scan(mayStop: isInPlace)
-        guard isInPlace || isWatched else { return }
+        scanned[path] = content
+        let isFound = isInPlace || !isWiped
+        try await scan()
+        guard isFound else { return }
         for user in Self.users where (model.likes[user]?[before] ?? 0) > 0 {
             model.likes[user]?[before, default: 0] -= 1
             model.likes[user, default: [:]][content, default: 0] += 1

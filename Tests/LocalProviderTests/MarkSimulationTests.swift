@@ -52,7 +52,7 @@ import Testing
 /// The reference model of marks.
 ///
 /// A content is the image data of files, whose metadata may differ. A mark belongs to a content until an edit of the file
-/// replaces that by another one: an edit is written in place, or replaces a name that events show was never free.
+/// replaces that by another one: an edit is written in place, or replaces a name that no events show to have been free.
 ///
 /// A user sees as many likes of a content as there are files of it, and at most as many as there are likes.
 struct MarkModel {

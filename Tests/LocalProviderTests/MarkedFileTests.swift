@@ -87,6 +87,7 @@ import Testing
 
     // MARK: Names
 
+    /// A stopped daemon does not know that the name was free: the new photo counts as an edit.
     @Test(arguments: Daemon.allCases)
     func `a photo that reuses the name of a deleted one is not liked`(_ daemon: Daemon) async throws
     {
@@ -104,8 +105,7 @@ import Testing
                     "IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
             })
         #expect(try await again.titles() == ["IMG_0001", "IMG_0002"])
-        #expect(try await liked(again) == [])
-        #expect(again.session.folder.marks.count(of: "ada") == 0)
+        #expect(try await liked(again) == (daemon == .stopped ? ["IMG_0001"] : []))
     }
 
     @Test(arguments: Daemon.allCases)
@@ -211,7 +211,7 @@ import Testing
         #expect(try await liked(again) == ["a"])
     }
 
-    @Test(arguments: [Daemon.running, .refreshing])
+    @Test(arguments: [Daemon.running, .refreshing, .stopped])
     func `a photo that an editor replaces keeps its like`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let again = try await change(

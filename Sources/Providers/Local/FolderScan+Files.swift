@@ -104,8 +104,9 @@ extension FolderScan {
             try index.setStamp(stamp, of: known.id)
             if marks.contains(known.id) { movedMarks[known.id] = (path, stamp, false) }
         } else if let known, marks.contains(known.id) {
-            // Without events, the same inode suggests that the file was written in place.
-            let mayBeEdit = !(wasFree ?? (stamp.inode != known.stamp.inode))
+            // A link may lead to another photo, but the target may be written in place.
+            let mayBeEdit =
+                candidate.mayBeLink ? stamp.inode == known.stamp.inode : wasFree != true
             if mayBeEdit, format == nil, !isUnmodified(candidate.path, name, stamp) {
                 // The file is being written.
                 unavailable.insert(path)

@@ -85,7 +85,8 @@ extension FolderScan {
         var unread: [Place] = []
         open = try open.filter { photo in
             var places = doubted[photo.file.digest.count] ?? []
-            if !photo.mayBeEdit || photo.isMissing {
+            // A file that was written in place is not compared with earlier copies of the photo.
+            if photo.own?.stamp.inode != photo.file.stamp.inode || photo.isMissing {
                 places += try self.places(
                     ofSize: photo.file.stamp.sizeBytes,
                     areNew: photo.isMissing && !isRebuilding)

@@ -1,7 +1,7 @@
 /// A photo, and the file by which it is recognized if a user has marked it.
 ///
 /// A mark is something durable that a user has attached to a photo. It stays with the path while the file is edited: written
-/// in place, or replaced by a rename over a name that was never free. If the name was free in between, the photo at the
+/// in place, or replaced by a rename over a name that no events show to have been free. If they show that, the photo at the
 /// path is the same if its image data is equal; else the mark follows equal image data to where it is; else the photo is
 /// missing. If the image data appears again, for example from the trash, so do the marks. ``FolderScan`` decides this. The
 /// ID never changes, and no other photo gets it.
