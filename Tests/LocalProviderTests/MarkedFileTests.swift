@@ -108,6 +108,25 @@ import Testing
         #expect(try await liked(again) == (daemon == .stopped ? ["IMG_0001"] : []))
     }
 
+    @Test(arguments: [Daemon.running, .wiped])
+    func `a photo in a hidden folder does not lose its like to a copy`(
+        _ daemon: Daemon
+    ) async throws {
+        let folder = try await PhotosFixture.scanned(["x/a.jpg", "y/b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        try FileManager.default.copyItem(
+            atPath: folder.path("x/a.jpg"), toPath: folder.path("y/copy.jpg"))
+        let again = try await change(folder, daemon) {
+            try PhotosFixture.write([], to: Array(folder.path("x/.nomedia").utf8))
+        }
+        #expect(try await Set(again.titles()) == ["b", "copy"])
+        #expect(try await liked(again) == [])
+        unlink(folder.path("x/.nomedia"))
+        try await again.become { try await again.titles().contains("a") }
+        #expect(try await liked(again) == ["a"])
+        #expect(try await again.id("a") == id)
+    }
+
     @Test(arguments: Daemon.allCases)
     func `the likes of renumbered photos stay with their photos`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(

@@ -175,7 +175,11 @@ extension FolderScan {
         let missing = (isRebuilding ? marks.missing : wanted)
             .subtracting(known).subtracting(movedMarks.keys)
         return try changed
-            + marks.storedFiles(missing).map { file in
+            + marks.storedFiles(missing).compactMap { file in
+                // The photo is shown again when the file that hides it is removed.
+                if isRebuilding, isHidden(file.path), !existing([file.path]).isEmpty {
+                    return nil
+                }
                 let own = try place(at: file.path)
                 // The files of a lost index may have been edited.
                 let isEdit = isRebuilding && own?.stamp.inode == file.stamp.inode
@@ -190,16 +194,23 @@ extension FolderScan {
             for file in missing where marks.contains(file.id) {
                 guard try isMissing(file, index), let folder = try index.folderPath(file.folder)
                 else { continue }
-                let path = folder.appending(file.name)
-                let isHidden =
-                    filter.hidesFile(path)
-                    || isHiddenRaw(path)
-                        && files.lookUp([absolute(path)])[0].status != nil
-                    || folder.isOrIsBelow { self.hidden.contains($0) || filter.hidesFolder($0) }
-                if isHidden { hidden.insert(file.id) } else { gone.insert(file.id) }
+                if isHidden(folder.appending(file.name)) {
+                    hidden.insert(file.id)
+                } else {
+                    gone.insert(file.id)
+                }
             }
             return (gone, hidden)
         }
+    }
+
+    /// Returns true if a file at a path is not shown.
+    private func isHidden(_ path: RelativePath) -> Bool {
+        filter.hidesFile(path)
+            || isHiddenRaw(path) && files.lookUp([absolute(path)])[0].status != nil
+            || path.split?.folder.isOrIsBelow {
+                hidden.contains($0) || filter.hidesFolder($0)
+            } == true
     }
 
     // MARK: Search
