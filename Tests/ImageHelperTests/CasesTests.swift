@@ -109,6 +109,21 @@ struct CasesTests {
         #expect(try await fixture.size(fixture.output) == size)
     }
 
+    @Test(arguments: ["plain", "lossless"])
+    func `a truncated picture in WebP is shown as far as it goes after a minute`(
+        name: String
+    ) async throws {
+        let fixture = try ImageHelperFixture()
+        let bytes = try Self.bytes("Samples/\(name).webp")
+        let file = try fixture.file(bytes.dropLast(4))
+        await #expect(throws: ImageProcessorError.damaged) {
+            _ = try await fixture.scale(file, pixels: 64)
+        }
+        Self.rest(file)
+        try await fixture.scale(file, pixels: 64)
+        #expect(try await fixture.size(fixture.output) == [48, 32])
+    }
+
     @Test(arguments: ["arw", "cr2", "cr3", "dng", "nef", "orf", "pef", "raf", "rw2"])
     func `a raw file is shown by its preview`(ending: String) async throws {
         let fixture = try ImageHelperFixture()

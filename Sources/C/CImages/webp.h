@@ -41,7 +41,12 @@ typedef struct {
 } WebPDecoderConfig;
 #endif
 
+typedef struct WebPIDecoder WebPIDecoder;
 unsigned WebPDecode(const uint8_t *file, size_t bytes, WebPDecoderConfig *config);
+WebPIDecoder *WebPIDecode(const uint8_t *file, size_t bytes, WebPDecoderConfig *config);
+unsigned WebPIUpdate(WebPIDecoder *decoder, const uint8_t *file, size_t bytes);
+uint8_t *WebPIDecGetRGB(const WebPIDecoder *decoder, int *end, int *width, int *height, int *stride);
+void WebPIDelete(WebPIDecoder *decoder);
 int WebPInitDecoderConfigInternal(WebPDecoderConfig *config, int version);
 unsigned WebPGetFeaturesInternal(const uint8_t *file, size_t bytes, WebPBitstreamFeatures *features, int version);
 
@@ -52,7 +57,8 @@ unsigned WebPGetFeaturesInternal(const uint8_t *file, size_t bytes, WebPBitstrea
 enum { SHIM_WEBP_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_WEBP_FUNCTIONS(each) \
-    each(WebPDecode) each(WebPGetFeaturesInternal) each(WebPInitDecoderConfigInternal)
+    each(WebPDecode) each(WebPGetFeaturesInternal) each(WebPInitDecoderConfigInternal) \
+    each(WebPIDecode) each(WebPIUpdate) each(WebPIDecGetRGB) each(WebPIDelete)
 SHIM_LIBRARY(shim_webp, SHIM_WEBP_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef WEBP_WEBP_DECODE_H_

@@ -60,7 +60,16 @@ struct WebPDecoder: ImageDecoder {
         switch Int(functions.WebPDecode(bytes, frame.count, &config)) {
         case SHIM_VP8_STATUS_OK: image.add(pixels, stride: stride)
         case SHIM_VP8_STATUS_OUT_OF_MEMORY: throw .tooLarge
-        default: throw .damaged
+        default:
+            // The rows of a truncated file.
+            var end: Int32 = 0
+            if let decoder = functions.WebPIDecode(bytes, frame.count, &config) {
+                _ = functions.WebPIUpdate(decoder, bytes, frame.count)
+                _ = functions.WebPIDecGetRGB(decoder, &end, nil, nil, nil)
+                functions.WebPIDelete(decoder)
+            }
+            for y in 0..<Int(end) { image.add(pixels + y * stride) }
+            throw .damaged
         }
     }
 
