@@ -58,5 +58,12 @@ struct LocalSettingsTests {
         let output = try await control("download", id, "--output", folder).output
         #expect(output == "\(folder)/My trip, 2.PNG\n")
         #expect(FileManager.default.contents(atPath: "\(folder)/My trip, 2.PNG") == Pictures.png)
+        let file = try PrivateBus.current.directory.appending("\(Pictures.home)/My trip, 2.PNG")
+        let bytes = Array(file.dropLast(4).utf8) + [0xff] + Array(".PNG\0".utf8)
+        #expect(rename(file, bytes.map(CChar.init(bitPattern:))) == 0)
+        _ = try await control("refresh")
+        #expect(
+            try await control("download", id, "--output", folder).output
+                == "\(folder)/My trip, 2\u{fffd}.png\n")
     }
 }

@@ -32,12 +32,13 @@ struct DownloadCommand: AsyncParsableCommand {
         let (properties, known) = try await addingHints(for: photo.account) {
             let properties = try await client.photo(id)
             let isLocal = photo.account.provider?.lastElement == "local"
-            return (properties, isLocal ? try await fileName(id, properties, client) : nil)
+            guard isLocal else { return (properties, nil as (name: String, isWhole: Bool)?) }
+            return (properties, try await fileName(id, properties, client))
         }
         let path = DownloadFile.target(
-            output, name: known ?? FileName.photo(id, mediaType: properties.mediaType))
+            output, name: known?.name ?? FileName.photo(id, mediaType: properties.mediaType))
         do {
-            let isNamed = path == output || known != nil
+            let isNamed = path == output || known?.isWhole == true
             let file = try DownloadFile(
                 at: path, force ? .replace : .refuse, isNamedByContent: !isNamed)
             defer { file.discard() }
@@ -53,15 +54,16 @@ struct DownloadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the name of the file of a photo on this computer; nil if it is not the file of the photo, for example a
-    /// link to a name that is not UTF-8.
+    /// Returns the name of the file of a photo on this computer. If its path is a link that is named by the ID, because
+    /// the name is not UTF-8, it is the title without an extension; nil if the path is another one.
     @MainActor private func fileName(
         _ id: String, _ photo: PhotoEntry, _ client: AccountClient
-    ) async throws -> String? {
-        guard let name = try? await client.imagePath(id, size: "full").split(separator: "/").last,
-            let title = photo.title, ServiceText.line(String(name))?.hasPrefix(title) == true
+    ) async throws -> (name: String, isWhole: Bool)? {
+        let path = try? await client.imagePath(id, size: "full")
+        guard let name = path?.split(separator: "/").last.map(String.init), let title = photo.title
         else { return nil }
-        return String(name)
+        if ServiceText.line(name)?.hasPrefix(title) == true { return (name, true) }
+        return name == id ? (title, false) : nil
     }
 
     /// Writes a photo into a file, with a progress bar. There is no timeout; Ctrl-C cancels the download.
