@@ -3,9 +3,9 @@ internal import Glibc
 /// A search for secrets in the text of a service that was sent them.
 ///
 /// A service may repeat a key in an error message. Such a text must not be shown, logged or stored. A secret is found as
-/// it is, in any case, with percent, JSON or HTML escapes, in both forms of Base64, and with white space in it.
+/// it is, in any case, with percent, JSON or HTML escapes, in both forms of Base64, and with white space or markup in it.
 package struct RepeatedSecrets: ~Copyable {
-    /// The normalised forms of the secrets.
+    /// The normalised forms of the secrets. Each ends with a NUL.
     private var patterns: Set<[UInt8]> = []
 
     /// Secrets with fewer bytes occur in texts by chance, and are not searched for.
@@ -42,7 +42,7 @@ package struct RepeatedSecrets: ~Copyable {
     private mutating func addForms(_ part: [UInt8]) {
         func add(_ form: [UInt8]) {
             let pattern = EscapedText.normalize(form, removingEscapes: false).text
-            if pattern.count >= Self.minimumBytes { patterns.insert(pattern) }
+            if pattern.count >= Self.minimumBytes { patterns.insert(pattern + [0]) }
         }
         add(part)
         for offset in 0..<3 {
@@ -59,21 +59,23 @@ package struct RepeatedSecrets: ~Copyable {
         guard !patterns.isEmpty else { return false }
         var (text, isChanged) = EscapedText.normalize(Array(text), removingEscapes: false)
         for _ in 0...Self.maximumRounds {
-            if patterns.contains(where: { Self.find($0, in: text) }) { return true }
+            if isFound(in: text) || isFound(in: EscapedText.withoutMarkup(text)) { return true }
             (text, isChanged) = EscapedText.normalize(text, removingEscapes: true)
             guard isChanged else { return false }
         }
         return false
     }
 
-    /// Returns true if a text contains a pattern. Neither contains a NUL.
-    private static func find(_ pattern: [UInt8], in text: [UInt8]) -> Bool {
+    /// Returns true if a normalised text, which has no NUL, contains a pattern.
+    private func isFound(in text: [UInt8]) -> Bool {
         (text + [0]).withUnsafeBytes { text in
-            (pattern + [0]).withUnsafeBytes { pattern in
-                guard let text = text.bindMemory(to: CChar.self).baseAddress,
-                    let pattern = pattern.bindMemory(to: CChar.self).baseAddress
-                else { return false }
-                return strstr(text, pattern) != nil
+            patterns.contains { pattern in
+                pattern.withUnsafeBytes { pattern in
+                    guard let text = text.bindMemory(to: CChar.self).baseAddress,
+                        let pattern = pattern.bindMemory(to: CChar.self).baseAddress
+                    else { return false }
+                    return strstr(text, pattern) != nil
+                }
             }
         }
     }
@@ -93,34 +95,73 @@ extension HTTPResponse {
 
 /// The removal of escapes from a text.
 private enum EscapedText {
-    /// Characters without width, and wide blanks, in UTF-8.
-    private static let invisible = "\u{a0}\u{ad}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}".map {
-        Array("\($0)".utf8)
+    /// The normalised beginnings and ends of markup, and true if a parser keeps the text between them.
+    private static let markup: [(start: [UInt8], end: [UInt8], keepsText: Bool)] = [
+        ("<![cdata[", "]]>", true), ("<!--", "-->", false), ("<?", "?>", false), ("</", ">", false),
+        ("<", ">", false),
+    ].map { (Array($0.utf8), Array($1.utf8), $2) }
+
+    /// Returns a normalised text without comments, processing instructions, tags and the marks of CDATA sections.
+    static func withoutMarkup(_ text: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        var rest = text[...]
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            result += rest[..<start]
+            rest = rest[start...]
+            let next = rest.dropFirst()
+            guard let kind = markup.first(where: { rest.starts(with: $0.start) }),
+                kind.start.count > 1 || next.first?.isLetter == true,
+                let end = rest.dropFirst(kind.start.count).firstRange(of: kind.end)
+            else {
+                result.append(rest.removeFirst())
+                continue
+            }
+            if kind.keepsText { result += rest[(start + kind.start.count)..<end.lowerBound] }
+            rest = rest[end.upperBound...]
+        }
+        return result + rest
     }
-    /// Returns a text in lower case without white space, and with one level of escapes removed if requested.
+
+    /// Returns a text in lower case without white space and invisible characters, and with one level of escapes removed
+    /// if requested.
     static func normalize(
         _ text: [UInt8], removingEscapes: Bool
     ) -> (text: [UInt8], isChanged: Bool) {
         var result: [UInt8] = []
         result.reserveCapacity(text.count)
         var isChanged = false
-        var rest = text[...]
-        while let byte = rest.first {
-            if removingEscapes, let (bytes, length) = escape(rest) {
+        var index = 0
+        while index < text.count {
+            let byte = text[index]
+            if removingEscapes, escapeStarts.contains(byte),
+                let (bytes, length) = escape(text[index...])
+            {
                 isChanged = true
-                rest.removeFirst(length)
+                index += length
                 result += bytes.lazy.filter { $0 > 0x20 }.map(\.lowercased)
-            } else if byte >= 0xc2, let length = invisible.first(where: rest.starts)?.count {
+            } else if byte >= 0xc2, let length = lengthOfInvisible(text[index...]) {
                 isChanged = true
-                rest.removeFirst(length)
+                index += length
             } else {
-                rest.removeFirst()
+                index += 1
                 // Control characters and white space are left out.
                 if byte > 0x20 { result.append(byte.lowercased) }
             }
         }
         return (result, isChanged)
     }
+
+    /// Returns the length of the character that a text begins with if it is a blank or has no width; nil if not.
+    private static func lengthOfInvisible(_ text: ArraySlice<UInt8>) -> Int? {
+        var parser = UTF8.ForwardParser()
+        var iterator = text.makeIterator()
+        guard case .valid(let encoded) = parser.parseScalar(from: &iterator) else { return nil }
+        let properties = UTF8.decode(encoded).properties
+        let isInvisible = properties.isWhitespace || properties.isDefaultIgnorableCodePoint
+        return isInvisible ? encoded.count : nil
+    }
+
+    private static let escapeStarts: [UInt8] = Array("%\\&".utf8)
 
     /// Returns the bytes that a text begins with in escaped form, and the length of this form.
     private static func escape(_ text: ArraySlice<UInt8>) -> (bytes: [UInt8], length: Int)? {

@@ -28,6 +28,8 @@ struct RepeatedSecretsTests {
     private static let forms: [String] = {
         var forms = [secret, secret.uppercased()]
         forms += [" ", "\r\n\t", "\u{a0}", "\u{200b}", "&nbsp;", "%20", "\\n"].map(spaced)
+        forms += ["\u{2003}", "\u{3000}", "\u{202f}", "\u{34f}", "\u{e0020}"].map(spaced)
+        forms += ["&emsp;", "\\u3000", "%e3%80%80", "&#x34f;"].map(spaced)
         forms.append(escaped { "%" + hexadecimal($0, 2) })
         forms.append(escaped { "%25" + hexadecimal($0, 2).uppercased() })
         forms.append(escaped { "\\u" + hexadecimal($0, 4) })
@@ -56,6 +58,20 @@ struct RepeatedSecretsTests {
         }
     }
 
+    private static let marked: [String] =
+        ["<!-- > -->", "<?x > ?>", "<b>", "</p><p lang=\"en\">", "\\u003cb>", "&lt;br&gt;"]
+        .map(spaced) + [
+            secret.map { "<![CDATA[\($0)]]>" }.joined(),
+            "<![CDATA[a <b \(secret.prefix(5))]]><![CDATA[\(secret.dropFirst(5))]]>",
+        ]
+
+    @Test(arguments: marked)
+    func `a secret is found if markup divides it`(text: String) {
+        for whole in [text, "<s:message>5 < 6 \(text)</s:message>", "\(text) <!-- <b"] {
+            #expect(isFound(whole, inParts: false), "\(whole)")
+        }
+    }
+
     @Test func `a part of a long secret is found`() {
         let secret = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFG"
         #expect(isFound("The token 0123456789abcdefghijklmn… is unknown", secret))
@@ -67,7 +83,8 @@ struct RepeatedSecretsTests {
     @Test(arguments: [
         "", "Not found", "{\"error\":\"This action is not allowed\"}", "%", "%4", "\\", "\\u00",
         "&", "&#", "&#x;",
-        "&#99999999999;", "&#x110000;", String(repeating: "%25", count: 50),
+        "<", "<!", "<!--", "<![CDATA[", "]]>", "<?>", "<b", "&#99999999999;", "&#x110000;",
+        String(repeating: "%25", count: 50),
     ])
     func `other texts contain no secret`(text: String) {
         #expect(!isFound(text))
