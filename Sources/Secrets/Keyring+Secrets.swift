@@ -3,12 +3,14 @@ internal import Web
 
 /// One secret per key, stored in items of collections.
 extension Keyring {
-    /// Returns the collection for secrets: the default one, or the only open one if there is no default one; nil if there
-    /// is neither.
+    /// Returns the collection for secrets: the default one; without one, the only open one, or the only one; nil if there
+    /// is none of them.
     private func collection() throws -> KeyringCollection? {
         if let collection = try defaultCollection() { return collection }
-        let open = try lastingCollections().filter { !$0.isLocked }
-        return open.count == 1 ? open[0] : nil
+        let lasting = try lastingCollections()
+        let open = lasting.filter { !$0.isLocked }
+        let found = open.isEmpty ? lasting : open
+        return found.count == 1 ? found[0] : nil
     }
 
     private func lastingCollections() throws -> [KeyringCollection] {
@@ -111,29 +113,26 @@ extension Keyring {
         }
     }
 
-    /// Deletes every item of a key. Prompts only if the keyring requires a confirmation.
+    /// Deletes every item of a key, or none. Prompts only if the keyring requires a confirmation.
     func deleteAll(_ key: SecretKey) throws {
         try checkSearch()
         setTimeLimit(limits.prompting)
         let found = try items(key)
-        let unlocked = found.isEmpty ? [] : try collections().filter { !$0.isLocked }
-        var isConfirmed = true
-        for item in found {
-            // KWallet removes an item of a closed wallet from its list but not its secret. KeePassXC deletes an item
-            // even if access to it was not granted.
-            guard !item.isLocked || unlocked.contains(where: { $0.contains(item) }) else {
-                continue
-            }
-            do {
-                if try !delete(item) { isConfirmed = false }
-            } catch KeyringFailure.locked {
-                continue
-            }
+        /// Returns true if all found items are in unlocked collections. KWallet removes an item of a closed wallet from
+        /// its list but not its secret.
+        func areOpen() throws -> Bool {
+            let open = found.isEmpty ? [] : try collections().filter { !$0.isLocked }
+            return found.allSatisfy { item in open.contains { $0.contains(item) } }
         }
-        // A keyring may refuse without an error.
-        let remaining = try items(key)
-        if let obstacle = try obstacle(key), isConfirmed { throw obstacle }
-        guard remaining.isEmpty else {
+        // KeePassXC deletes an item even if access to it was not granted.
+        if let obstacle = try obstacle(key), try obstacle != .itemLocked || !areOpen() {
+            throw obstacle
+        }
+        var isConfirmed = true
+        for item in found where try !delete(item) { isConfirmed = false }
+        // A keyring may refuse without an error, or be locked in the meantime.
+        guard try areOpen() else { throw SecretStoreError.keyringLocked }
+        guard try items(key).isEmpty else {
             throw isConfirmed
                 ? SecretStoreError.failed(Message("The keyring did not delete the secret."))
                 : .deletionDismissed

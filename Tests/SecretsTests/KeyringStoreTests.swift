@@ -47,6 +47,27 @@ struct KeyringStoreTests {
             try await store.delete(first)
             #expect(try await store.text(first) == nil)
         },
+        Scenario("the only collection is used if it is locked and none is the default one") {
+            environment, store in
+            let key = SecretKey.account("immich_ada")
+            try await store.store(Secret("one"), for: key, label: "Image Feed: ada")
+            let control = try environment.control()
+            let none: ObjectPath = "/"
+            try await control.setAlias("default", to: none)
+            try await control.lock()
+            await expectLocked(store, key)
+        },
+        Scenario("a deletion that a locked default collection prevents deletes nothing") {
+            environment, store in
+            let key = SecretKey.account("immich_ada")
+            try await store.store(Secret("one"), for: key, label: "Image Feed: ada")
+            let control = try environment.control()
+            let other = try await control.addCollection()
+            try await control.setAlias("default", to: other)
+            try await control.lock(other)
+            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            #expect(try await store.text(key) == "one")
+        },
         Scenario("a secret is stored, found, replaced and deleted") { environment, store in
             let key = SecretKey.account("unsplash_ada")
             #expect(try await store.text(key) == nil)

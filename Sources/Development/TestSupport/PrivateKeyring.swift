@@ -63,9 +63,21 @@ package struct KeyringControl {
         root = BusProxy(connection, Self.service, "/org/freedesktop/secrets")
     }
 
-    package func lock() async throws {
+    package func lock(_ other: ObjectPath? = nil) async throws {
         let _: ([ObjectPath], ObjectPath) = try await root.call(
-            "org.freedesktop.Secret.Service", "Lock", [collection])
+            "org.freedesktop.Secret.Service", "Lock", [other ?? collection])
+    }
+
+    /// Creates another collection, without a prompt.
+    package func addCollection() async throws -> ObjectPath {
+        let (_, session): (Variant, ObjectPath) = try await root.call(
+            "org.freedesktop.Secret.Service", "OpenSession", "plain", Variant.string(""))
+        let properties: [String: Variant] = [
+            "org.freedesktop.Secret.Collection.Label": .string("another")
+        ]
+        return try await root.call(
+            "org.gnome.keyring.InternalUnsupportedGuiltRiddenInterface", "CreateWithMasterPassword",
+            properties, BusStruct(session, [UInt8](), Array("sesame".utf8), "text/plain"))
     }
 
     /// Unlocks the keyring with its password, without a prompt.
