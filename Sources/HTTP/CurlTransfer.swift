@@ -229,7 +229,12 @@ final class CurlTransfer {
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
             guard code == CURLE_OK else {
                 let server = hop.flatMap { reach(of: $0) == .named ? $0.address.origin : nil }
-                return breakOff(.curl(code, text, refusal, server))
+                let error = HTTPError.curl(code, text, refusal, server)
+                // The requested server was reached.
+                if leftOrigin, case .unreachable(let reason) = error {
+                    return breakOff(.failed(reason))
+                }
+                return breakOff(error)
             }
             guard let hop, head.isComplete else {
                 throw HTTPError.failed(Message("the response has no complete header"))

@@ -56,7 +56,16 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         _ request: HTTPRequest, _ sendOnce: (HTTPRequest) async throws -> HTTPResponse
     ) async throws -> HTTPResponse {
         func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            let response = try await sendOnce(request)
+            let response: HTTPResponse
+            do {
+                response = try await sendOnce(request)
+            } catch let error as HTTPError
+                where RepeatedSecrets(Self.secrets(of: request), inParts: true)
+                .occur(in: "\(error)".utf8)
+            {
+                // It is in the name of a host to which the server redirects.
+                throw ProviderError.otherLogin(Self.host(of: request))
+            }
             if let origin = response.secureOrigin {
                 throw HTTPError.invalidAddress(
                     Message(
@@ -64,7 +73,7 @@ nonisolated package struct AuthorizedClient: HTTPClient {
                         ["address": "\(origin)"]))
             }
             if isOfOtherLogin(response, request) {
-                throw ProviderError.otherLogin(WebAddress(request.url)?.host ?? "the service")
+                throw ProviderError.otherLogin(Self.host(of: request))
             }
             return response
         }
@@ -102,17 +111,26 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         return try Self.withoutSecrets(second, of: request)
     }
 
+    private static func host(of request: HTTPRequest) -> String {
+        WebAddress(request.url)?.host ?? "the service"
+    }
+
+    private static func secrets(of request: HTTPRequest) -> [Secret] {
+        var secrets = request.bodySecrets
+        if let token = request.token {
+            secrets.append(token)
+            if request.tokenField.hasSuffix("Basic ") { secrets += token.passwordOfBasic }
+        }
+        return secrets
+    }
+
     /// Removes the secrets that a request contained from the text of its response.
     ///
     /// - Throws: ``HTTPError/failed(_:)`` for a successful response that repeats them: its data cannot be used.
     private static func withoutSecrets(
         _ response: HTTPResponse, of request: HTTPRequest
     ) throws -> HTTPResponse {
-        var secrets = request.bodySecrets
-        if let token = request.token {
-            secrets.append(token)
-            if request.tokenField.hasSuffix("Basic ") { secrets += token.passwordOfBasic }
-        }
+        let secrets = secrets(of: request)
         guard response.isSuccess else { return response.withholding(secrets) }
         guard !RepeatedSecrets(secrets, inParts: false).occur(in: response.body) else {
             throw HTTPError.failed(Message("the response repeats the key of the account"))

@@ -139,6 +139,14 @@ struct RedirectTests {
         #expect(away.connections.value.accepted == 0)
     }
 
+    @Test func `a redirect to a name without an address does not make the server unreachable`()
+        async throws
+    {
+        let server = try makeServer()
+        let request = HTTPRequest(.get, "\(server.origin)/302?https://nowhere.invalid/")
+        #expect(await makeClient().failure(of: request) == .failed)
+    }
+
     @Test func `at most five redirects are followed`() async throws {
         let server = try LoopbackServer { request in
             let left = Int(request.path.dropFirst()) ?? 0

@@ -61,6 +61,19 @@ struct AuthorizedClientTests {
         }
     }
 
+    @Test func `an error does not name a host that repeats the key`() async throws {
+        let host = "x.FIRST.test"
+        let error = HTTPError.unreachable("Could not resolve host: x.FIRST.test")
+        http.answer.update { $0 = { _ in throw error } }
+        await #expect(throws: ProviderError.otherLogin("api.service.test")) {
+            try await client.send(request)
+        }
+        answer(404, from: "https://\(host)/", leftOrigin: true)
+        await #expect(throws: ProviderError.otherLogin("api.service.test")) {
+            try await client.send(request)
+        }
+    }
+
     @Test func `a password in a key and a password in a body are withheld`() async throws {
         let credentials = Secret(Base64.encode(Array("ada:pass word:1".utf8)))
         let access = KeyDescription(keyField: "Authorization: Basic ", keyOrigins: [request.url])
