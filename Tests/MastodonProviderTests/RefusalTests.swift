@@ -118,6 +118,15 @@ struct RefusalTests {
             ProviderError.failed, .json("<!DOCTYPE html>", status: status), .photo(PhotoID("1.a")))
     }
 
+    @Test(arguments: ["", "{}", "401 Unauthorized", #"{"code":401}"#, "<html>"])
+    func `status 401 of another program refuses no token`(body: String) {
+        #expect(error(.json(body, status: 401)) == .otherLogin("photos.example"))
+        #expect(error(.json("<html>", status: 511)) == .otherLogin("photos.example"))
+        for own in [#"{"message":"Unauthenticated."}"#, #"{"error":{"code":"x"}}"#] {
+            #expect(error(.json(own, status: 401)) == .unauthorized)
+        }
+    }
+
     @Test func `every error is a sentence without an address`() {
         let subjects: [Refusal.Subject] = [
             .photo(PhotoID("1.a")), .source(SourceID("home")), .like(PhotoID("1.a")), .user,

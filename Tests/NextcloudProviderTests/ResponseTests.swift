@@ -40,6 +40,10 @@ struct ResponseTests {
                 status: 400, ["Content-Type": "text/html"]))
         #expect(untrusted.map { "\($0)".contains("trusted_domains") } == true)
         #expect(await pageError(HTTPResponse(status: 401, url: "")) == .unauthorized)
+        for status in [403, 511] {
+            let page = await pageError(.json("<html>", status: status))
+            #expect(page == .otherLogin("cloud.example"))
+        }
         let failure = await pageError(HTTPResponse(status: 502, url: ""))
         #expect(failure == .failed("cloud.example failed with status 502; try again later."))
     }
@@ -285,7 +289,8 @@ struct ResponseTests {
     {
         let answers: [(ScriptedHTTP.Answer, String)] = [
             ({ _ in .json("<html>", status: 404) }, "no Nextcloud server at cloud.example"),
-            ({ _ in .json("<html>") }, "no Nextcloud server at cloud.example"),
+            ({ _ in .json("<html>") }, "Another login stands before cloud.example"),
+            ({ _ in .json("<html>", status: 403) }, "Another login stands before cloud.example"),
             ({ _ in .json(#"{"installed":false}"#) }, "no Nextcloud server"),
             ({ _ in .json(#"{"installed":true,"maintenance":true}"#) }, "maintenance mode"),
             ({ _ in .json("trusted domain", status: 400) }, "trusted_domains"),

@@ -19,6 +19,7 @@ package struct ImmichProvider: TokenLogin {
         var description = KeyDescription(
             keyField: "x-api-key: ", keyOrigins: [], needsServer: true)
         description.tokenField = "Authorization: Bearer "
+        description.refusals = [TokenRefusal(status: 401, text: "\"message\"")]
         guard !server.isEmpty else { return description }
         let origin = try ServerAddress(server).origin
         description.keyOrigins = [origin]

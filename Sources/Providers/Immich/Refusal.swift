@@ -9,13 +9,14 @@ extension Refusal {
     /// - Returns: The error.
     func error(_ permission: String?) -> ProviderError? {
         // The API sends no HTML. Another server sent the page, such as a proxy or the login page of a network.
-        if response.isHTML, response.status < 500 { return page }
+        if response.isHTML, response.status < 500 || isOtherLogin { return page }
         return switch response.status {
         case 200..<300: nil
         case 401 where message == Self.disabledPasswords:
             .notSupported(
                 service.tr("{service} does not accept passwords; log in with an API key."))
-        case 401: .unauthorized
+        // Source: immich at 0653cd9 (version 3), `GlobalExceptionFilter`: newer versions have no other member.
+        case 401: message == nil ? otherLogin : .unauthorized
         case 403: forbiddenError(permission)
         case 429: .rateLimited(until: retryTime)
         case 400, 404, 410, 422: rejectionError(permission)

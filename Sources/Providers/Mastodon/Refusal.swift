@@ -7,8 +7,10 @@ extension Refusal {
     /// The error; nil for a success.
     var error: ProviderError? {
         switch response.status {
+        case _ where isOtherLogin: page
         case 200..<300: nil
-        case 401: .unauthorized
+        // Source: mastodon 4.6.4, gotosocial 0.20 and takahe 0.11: `error`; pixelfed 0.11: `message`, of Laravel.
+        case 401: hasOwnForm ? .unauthorized : otherLogin
         // Takahē.
         case 400 where startsWith("Invalid Bearer token"): .unauthorized
         // Pixelfed, in 2025.
@@ -35,7 +37,6 @@ extension Refusal {
     }
 
     private var forbiddenError: ProviderError {
-        guard !response.isHTML else { return page }
         // This request depends only on the token.
         if case .user = subject { return .unauthorized }
         // Any other reason concerns only this photo: the login requested the permission to like.
@@ -64,6 +65,9 @@ extension Refusal {
     private var quoted: String { ServiceText.parenthesized(text) }
 
     private func startsWith(_ text: String) -> Bool { response.body.starts(with: text.utf8) }
+
+    /// True if the body is an error of the API.
+    private var hasOwnForm: Bool { text != nil || response.record?.record("error") != nil }
 
     private var text: String? {
         let record = response.record

@@ -79,6 +79,7 @@ package struct NextcloudProvider: PollingLogin {
     private func findServer(at text: String, _ ports: SessionPorts) async throws -> ServerAddress {
         let address = try ServerAddress(text, keepsPath: true)
         let segments = address.path.split(separator: "/")
+        var failure: ProviderError?
         let longest = segments.firstIndex { Self.pages.contains($0) } ?? segments.count
         for count in (0...longest).reversed().prefix(Self.maximumRequests) {
             let server = address.prefix(count)
@@ -89,6 +90,10 @@ package struct NextcloudProvider: PollingLogin {
             let refusal = Refusal(
                 response, .other(Message("read the status")), .server(server.host),
                 now: ports.now())
+            if refusal.isOtherLogin {
+                failure = failure ?? refusal.page
+                continue
+            }
             if let error = refusal.generalError { throw error }
             // `status.php` needs no login.
             guard response.isSuccess, let status = response.record,
@@ -98,10 +103,11 @@ package struct NextcloudProvider: PollingLogin {
             guard isInstalled else { break }
             return server
         }
-        throw ProviderError.notSupported(
-            Message(
-                "There is no Nextcloud server at {server}; enter the address of its start page.",
-                ["server": address.host.excerpt])
-        )
+        throw failure
+            ?? ProviderError.notSupported(
+                Message(
+                    "There is no Nextcloud server at {server}; enter the address of its start page.",
+                    ["server": address.host.excerpt])
+            )
     }
 }

@@ -47,11 +47,21 @@ package struct Refusal: Sendable {
             Message("status {status}", ["status": "\(response.status)"]))
     }
 
+    /// True for the page of a gateway before the service.
+    package var isOtherLogin: Bool { response.isHTML && hasStatusOfGateway }
+
+    /// True for a status with which a gateway before the service sends its page.
+    package var hasStatusOfGateway: Bool {
+        [200..<400, 401..<402, 403..<404, 511..<512].contains { $0.contains(response.status) }
+    }
+
     /// The error for an HTML page, which does not come from an API and does not concern the requested item.
     package var page: ProviderError {
-        [200..<400, 401..<402, 403..<404, 511..<512].contains { $0.contains(response.status) }
-            ? .otherLogin(service.name) : service.invalidResponse(Message("an HTML page"))
+        hasStatusOfGateway ? otherLogin : service.invalidResponse(Message("an HTML page"))
     }
+
+    /// The error for a response of a gateway before the service.
+    package var otherLogin: ProviderError { .otherLogin(service.name) }
 
     /// The requested action, as the rest of a sentence.
     package var action: Message {

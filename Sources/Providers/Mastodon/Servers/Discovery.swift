@@ -56,7 +56,8 @@ struct Discovery {
                 throw Self.unsupported(server)
             }
             (dialect, origin) = (found, response.url)
-        case .missing: throw Self.unsupported(server)
+        case .missing(let page):
+            throw page.map { ProviderError.notSupported($0.message) } ?? Self.unsupported(server)
         }
         guard let name = settings.server(at: origin) else { throw Self.unsupported(server) }
         let found = try settings.base(name)
@@ -76,7 +77,9 @@ struct Discovery {
         /// The server has the document and refuses to send it.
         case refusal(HTTPResponse)
         /// The server has no such document.
-        case missing
+        ///
+        /// - Parameter page: The error for the page of a gateway before the server; nil if there was none.
+        case missing(page: ProviderError?)
     }
 
     /// Returns the dialect of a server at which the user is logged in; `other` if the server does not state it.
@@ -96,9 +99,12 @@ struct Discovery {
     ) async throws -> Instance {
         var refusal: HTTPResponse?
         var failure: HTTPResponse?
+        var page: ProviderError?
         // Some servers have a broken version 2 and a working version 1.
         for version in ["v2", "v1"] {
             let response = try await get("\(base.text)/api/\(version)/instance", source)
+            let found = self.refusal(response, server)
+            if found.isOtherLogin { page = found.page }
             switch response.status {
             case 200:
                 if let version = Self.version(response) {
@@ -112,7 +118,7 @@ struct Discovery {
         }
         if let refusal { return .refusal(refusal) }
         if let failure { throw error(failure, server) }
-        return .missing
+        return .missing(page: page)
     }
 
     /// Returns the version in an instance document; nil for another document. Documents of other services may also have
@@ -201,11 +207,14 @@ struct Discovery {
     }
 
     private func error(_ response: HTTPResponse, _ server: String) -> ProviderError {
-        let refusal = Refusal(
-            response, .other(Message("read the server description")),
-            ServiceDescription(server.excerpt),
-            now: now)
+        let refusal = refusal(response, server)
         return refusal.error ?? refusal.unexpectedStatus
+    }
+
+    private func refusal(_ response: HTTPResponse, _ server: String) -> Refusal {
+        Refusal(
+            response, .other(Message("read the server description")),
+            ServiceDescription(server.excerpt), now: now)
     }
 
     // MARK: Description
@@ -246,7 +255,7 @@ struct Discovery {
         oauth.namesIssuer =
             document?.value("authorization_response_iss_parameter_supported") ?? false
         oauth.countsPerApplication = false
-        oauth.tokenRefusals += tokenRefusals(base)
+        oauth.tokenRefusals = tokenRefusals(base)
         switch dialect {
         case .pixelfed, .snac, .takahe, .friendica, .other:
             // Several registered redirect addresses become one that never matches (Pixelfed, Friendica); an address
@@ -268,11 +277,12 @@ struct Discovery {
         return oauth
     }
 
-    /// The responses other than status 401 that reject a token, for all dialects, because accounts do not store their
-    /// dialect.
+    /// The responses that reject a token, for all dialects, because accounts do not store their dialect.
     private static func tokenRefusals(_ base: WebAddress) -> [TokenRefusal] {
         [
+            TokenRefusal(status: 401, text: "\"error\""),
             // Pixelfed.
+            TokenRefusal(status: 401, text: "\"message\""),
             TokenRefusal(status: 500, text: "Unauthenticated"),
             // Pleroma and Akkoma: `Invalid credentials.` or `Insufficient permissions: read:accounts.`
             TokenRefusal(status: 403, path: "\(base.rest)/api/v1/accounts/verify_credentials"),
