@@ -153,6 +153,15 @@ struct ServerDifferenceTests {
         await expectThrown(ProviderError.notFound) {
             _ = try await fixture.session.setLiked(photo.photo.id, true)
         }
+        await expectThrown(ProviderError.notFound) {
+            _ = try await fixture.session.fetchPhoto(photo.photo.id)
+        }
+        let listed = server.photos[0]
+        #expect(try await fixture.walk("all") == [listed])
+        server.delete(listed)
+        await expectThrown(ProviderError.notFound) {
+            _ = try await fixture.session.fetchPhoto(PhotoID(listed))
+        }
         for url in Set(photo.images.values) { #expect(try await status(url, fixture) == 404) }
         #expect(server.requests().allSatisfy { !$0.path.contains("/dav/photos/") })
     }

@@ -16,12 +16,14 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private let ports: SessionPorts
     /// The mode of the searches that succeeded. An update of the server is detected by the next session.
     private let mode = Mutex(PhotoSearch.Mode.full)
-    /// The albums of the last list of the user, and of that of others.
-    private let knownAlbums = Mutex<[Bool: [AlbumRecord]]>([:])
     /// The album that a client reads, between its pages: the whole list is one response.
     private let listing = Mutex<(source: NextcloudSource, records: [FileRecord])?>(nil)
+    /// The albums of the last list of the user, and of that of others.
+    private let knownAlbums = Mutex<[Bool: [AlbumRecord]]>([:])
     /// Photos that are known only from albums, because other users own them.
     private let foreign = Mutex<Set<PhotoID>>([])
+    /// Photos that were in the files of the user.
+    private let own = Mutex<Set<PhotoID>>([])
     private let unchanged = Mutex(UnchangedPages())
     private let filter: TimedCache<FileFilter>
     private let folders: TimedCache<[String]>
@@ -30,7 +32,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     /// The maximum number of albums that are searched for a photo of another user.
     private static let maximumSearchedAlbums = 40
     private static let photosPerPage = 500
-    private static let maximumForeign = 100_000
+    private static let maximumRemembered = 100_000
 
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
         (events, continuation) = AsyncStream.makeStream()
@@ -95,19 +97,22 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             return position
         }
         let position = start ?? .top
+        let page: RemotePage
         switch kind {
-        case .all: return try await allPage(after: position, client)
+        case .all: page = try await allPage(after: position, client)
         case .likes:
             let search = try await search(kind, client)
-            return try await supported { mode in
+            page = try await supported { mode in
                 try await search.with(mode).page(after: position).page
             }
         case .memories:
             let today = CalendarDate(local: ports.now())
             let search = try await search(kind, client)
-            return try await supported { mode in try await search.with(mode).memories(today) }
+            page = try await supported { mode in try await search.with(mode).memories(today) }
         case .album: return try await albumPage(kind, after: start, client)
         }
+        remember(page.photos.map(\.photo.id), in: own)
+        return page
     }
 
     /// Returns a page of all photos. If no file changed since the page was fetched, only the favourites are requested.
@@ -211,7 +216,9 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         let client = try client.get()
-        let record = try await fetchRecord(id, inAlbums: true, client)
+        // No album has a photo that was deleted from the files of the user.
+        let record = try await fetchRecord(
+            id, inAlbums: own.withLock { !$0.contains(id) }, client)
         guard record.isPhoto else { throw client.service.missing(id) }
         rememberForeign([record])
         return client.mapping.photo(record)
@@ -225,7 +232,10 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         let found = try await supported { mode in
             try await client.files([number], hasMetadata: mode.hasMetadata, about: .photo(id))
         }
-        if let record = found[number] { return record }
+        if let record = found[number] {
+            remember([id], in: own)
+            return record
+        }
         guard inAlbums, let record = try await albumRecord(number, client) else { throw missing }
         return record
     }
@@ -249,8 +259,11 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     private func rememberForeign(_ records: [FileRecord]) {
-        let ids = records.lazy.filter(\.isInAlbum).map { PhotoID("\($0.id)") }
-        foreign.withLock { if $0.count < Self.maximumForeign { $0.formUnion(ids) } }
+        remember(records.filter(\.isInAlbum).map { PhotoID("\($0.id)") }, in: foreign)
+    }
+
+    private func remember(_ ids: [PhotoID], in known: borrowing Mutex<Set<PhotoID>>) {
+        known.withLock { if $0.count < Self.maximumRemembered { $0.formUnion(ids) } }
     }
 
     // MARK: Images
