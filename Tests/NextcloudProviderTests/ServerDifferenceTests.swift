@@ -228,6 +228,11 @@ struct ServerDifferenceTests {
         #expect(try await fixture.walk("all") == ["\(camera.id)"] + photos)
         _ = try await fixture.session.setLiked(PhotoID("\(scan.id)"), true)
         #expect(try await fixture.walk("likes") == ["\(scan.id)"])
+        // One that does not exist shows no other folder.
+        let incomplete = try SimulatedSession(photoCount: 2)
+        incomplete.server.publish { $0.path = "Scans/b.jpg" }
+        incomplete.server.sourceFolders = ["/Missing", "/Photos"]
+        #expect(try await incomplete.walk("all") == photos)
         // A folder that does not exist hides nothing.
         for folders in [["/Missing"], ["/"], []] {
             let fixture = try SimulatedSession(photoCount: 2)

@@ -77,7 +77,13 @@ extension ServerState {
         case ("DELETE", "ocs/v2.php/core"), ("GET", "ocs/v2.php/cloud"):
             return ocs(request, user, segments.last ?? "")
         case ("SEARCH", "remote.php/dav"): return search(request, user)
-        case ("PROPFIND", "remote.php/dav/files"): return root(user)
+        case ("PROPFIND", "remote.php/dav/files"):
+            let folder = segments.dropFirst(4).map { $0 + "/" }.joined()
+            guard folder.isEmpty || files(of: user).contains(where: { $0.path.hasPrefix(folder) })
+            else {
+                return DAVWriter.error(404, "Sabre\\DAV\\Exception\\NotFound", "not found")
+            }
+            return root(user)
         case ("PROPFIND", "remote.php/dav"): return DAVWriter.multiStatus([])
         case ("PROPFIND", "remote.php/dav/photos"):
             return albumReply(request, user, Array(segments.dropFirst(3)))

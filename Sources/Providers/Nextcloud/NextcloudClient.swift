@@ -79,9 +79,14 @@ struct NextcloudClient: Sendable {
         }
         // A folder may not exist.
         if !folders.isEmpty, [400, 404, 500].contains(response.status) {
+            var existing: [String] = []
+            for folder in folders where folders.count > 1 {
+                if try await tag(of: folder) != nil { existing.append(folder) }
+            }
             return try await search(
                 condition, by: order, limit: limit, hasMetadata: hasMetadata,
-                onlyPositions: onlyPositions, about: subject)
+                onlyPositions: onlyPositions, in: existing == folders ? [] : existing,
+                about: subject)
         }
         let isUnsupported = Refusal(response, subject, service, now: ports.now())
             .isUnsupportedSearch
@@ -136,10 +141,14 @@ struct NextcloudClient: Sendable {
     /// Source: server 31, `FileInfo::getEtag`, `TagsPlugin::handleUpdateProperties`, `FilesMetadataManager::saveMetadata`.
     ///
     /// - Returns: The ETag; nil if the server does not state it.
-    func filesTag() async throws -> String? {
+    func filesTag() async throws -> String? { try await tag(of: "/") }
+
+    /// Fetches the ETag of a folder; nil if it does not exist.
+    private func tag(of folder: String) async throws -> String? {
+        let path = ([user] + folder.split(separator: "/").map(String.init))
+            .map(URLEncoding.escape).joined(separator: "/")
         let response = try await exchange(
-            .propfind, "/remote.php/dav/files/\(URLEncoding.escape(user))/",
-            DAVBody.find("<d:getetag/>"), depth: 0)
+            .propfind, "/remote.php/dav/files/\(path)/", DAVBody.find("<d:getetag/>"), depth: 0)
         guard response.isSuccess else { return nil }
         return try? await read(response) {
             $0.responses.first?.properties.child("getetag", in: Namespace.dav)?.text
