@@ -36,6 +36,8 @@ final class FakeService: OAuthLogin {
         /// The keys of the entries; nil for a service without keys. With keys, each element of ``photos`` is an entry,
         /// and a photo may have several.
         var keys: [Int]?
+        /// True if the service is still collecting the entries with keys, and has only the first page of them.
+        var isPartial = false
         /// The sources of which every response is empty.
         var emptied: Set<String> = []
         /// True if a page token names the photo before the page.
@@ -131,7 +133,8 @@ final class FakeServiceSession: RemoteLikes, ProfileSession, ManualSession {
     private func keyedPage(
         _ state: FakeService.State, _ keys: [Int], below upper: Int?
     ) -> RemotePage {
-        let entries = zip(keys, state.photos).filter { $0.0 < upper ?? .max }
+        let isMissing = state.isPartial && upper != nil
+        let entries = zip(keys, state.photos).filter { !isMissing && $0.0 < upper ?? .max }
         let part = entries.prefix(state.pageSize)
         var page = RemotePage(
             part.filter { !state.hidden.contains($0.1) }.map { key, photo in
@@ -141,6 +144,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession, ManualSession {
             })
         if part.count < entries.count { page.next = part.last.map { "\($0.0)" } }
         page.end = part.last.map { "k\($0.0)" }
+        page.isPartial = state.isPartial
         return page
     }
 

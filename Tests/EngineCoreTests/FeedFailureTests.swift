@@ -33,6 +33,20 @@ struct FeedFailureTests {
         #expect(try await fixture.page(count: 10).ids == ["news"] + nine)
     }
 
+    @Test func `a feed in preparation hides no cached photo`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        fixture.service.state.update { $0.keys = Array((11...19).reversed()) }
+        #expect(try await fixture.walk() == nine)
+        let new = ["a", "b", "c"]
+        fixture.service.state.update {
+            $0.photos = new + $0.photos
+            $0.keys = [99, 98, 97] + ($0.keys ?? [])
+            $0.isPartial = true
+        }
+        #expect(try await fixture.account.refreshFeed("") == 3)
+        #expect(try await fixture.walk() == new + nine)
+    }
+
     @Test func `an empty response counts when it is repeated`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = [] }

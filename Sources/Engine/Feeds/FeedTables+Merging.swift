@@ -85,7 +85,11 @@ nonisolated extension FeedTables {
             let (order, key) = (order(of: known.key), arrival.part?.key)
             guard page.photos.isEmpty, page.next == nil else { return false }
             guard try order.hasEntries(below: key) else { return false }
-            if page.isPartial { return true }
+            if page.isPartial {
+                // The cached photos below a gap are shown.
+                if let part = arrival.part, part.isGap { try order.removeMark(at: part.key) }
+                return true
+            }
             return try order.doubt(key)
         }
         guard let part = arrival.part else {
