@@ -40,6 +40,14 @@ public protocol RemoteFeed: Session {
     /// - Throws: ``ProviderError``, ``HTTPError``.
     func sources() async throws -> [Source]
 
+    /// Fetches the sources, as ``sources()``. The default calls it. A plugin cannot implement this method.
+    ///
+    /// - Parameter known: The sources that the engine has stored. Those of a part that cannot be fetched now are returned
+    ///   again.
+    /// - Returns: At most 1000 sources.
+    /// - Throws: ``ProviderError``, ``HTTPError``.
+    func sources(keeping known: [Source]) async throws -> [Source]
+
     /// Returns true if an ID can be that of a source of this provider. Sends no request: ``fetchPage(_:from:)`` reports
     /// a missing topic or user.
     func accepts(_ source: SourceID) -> Bool
@@ -89,6 +97,8 @@ extension RemoteFeed {
     public var showsAllCacheVariants: Bool { false }
     /// False.
     public var hasStablePageTokens: Bool { false }
+    /// Calls ``sources()``.
+    public func sources(keeping known: [Source]) async throws -> [Source] { try await sources() }
     /// Fetches one photo after the other.
     public func fetchPhotos(_ ids: [PhotoID]) async throws -> [RemotePhoto] {
         var photos: [RemotePhoto] = []

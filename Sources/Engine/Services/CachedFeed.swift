@@ -333,7 +333,10 @@ final class CachedFeed {
     func fetchSources() async throws -> [Source] {
         if !listings.isRunning(account) { listed = owner.now }
         return try await listings.run(account) { [self] in
-            let sources = try await owner.perform { [session] in try await session.sources() }
+            let known = try await store.read(account) { try $0.listedSources() }
+            let sources = try await owner.perform { [session] in
+                try await session.sources(keeping: known)
+            }
             try checkWanted()
             try await store.run(account) { try $0.setListedSources(sources) }
             return sources

@@ -18,8 +18,6 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private let mode = Mutex(PhotoSearch.Mode.full)
     /// The album that a client reads, between its pages: the whole list is one response.
     private let listing = Mutex<(source: NextcloudSource, records: [FileRecord])?>(nil)
-    /// The albums of the last list of the user, and of that of others.
-    private let knownAlbums = Mutex<[Bool: [AlbumRecord]]>([:])
     /// Photos that are known only from albums, because other users own them.
     private let foreign = Mutex<Set<PhotoID>>([])
     /// Photos that were in the files of the user.
@@ -55,35 +53,38 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     func accepts(_ source: SourceID) -> Bool { NextcloudSource(source) != nil }
 
-    func sources() async throws -> [Source] {
+    func sources() async throws -> [Source] { try await sources(keeping: []) }
+
+    func sources(keeping known: [Source]) async throws -> [Source] {
         let client = try client.get()
         let sources = [
             Source(id: NextcloudSource.all.id, title: Message("All photos"), kind: .feed),
             Source(id: likesSource, title: Message("Favourites"), kind: .likes),
             Source(id: NextcloudSource.memories.id, title: Message("Memories"), kind: .feed),
         ]
-        var albums: [AlbumRecord] = []
+        var albums: [Source] = []
         var failures: [ProviderError] = []
         for isShared in [false, true] {
-            let known = knownAlbums.withLock { $0[isShared] }
+            let known = known.filter {
+                if case .album(_, isShared)? = NextcloudSource($0.id) { true } else { false }
+            }
             do {
                 // A list that existed is not empty when it is missing.
                 guard let listed = try await client.albums(isShared: isShared) else {
-                    if let known, !known.isEmpty {
+                    if !known.isEmpty {
                         throw client.service.invalidResponse(Message("no list of albums"))
                     }
                     continue
                 }
-                knownAlbums.withLock { $0[isShared] = listed }
-                albums += listed
+                albums += listed.map(\.source)
             } catch let error as ProviderError where error.concernsOneItem {
                 failures.append(error)
-                albums += known ?? []
+                albums += known
             }
         }
         if failures.count == 2, let first = failures.first { throw first }
         client.mapping.omissions.setFailures(failures.map(\.message.translated))
-        return Array((sources + albums.map(\.source)).prefix(Self.maximumAlbums))
+        return Array((sources + albums).prefix(Self.maximumAlbums))
     }
 
     // MARK: Photos
