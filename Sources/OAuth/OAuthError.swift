@@ -44,6 +44,23 @@ nonisolated package enum OAuthError: Error, Hashable, Sendable {
             self = .refused(Message(verbatim: parts.joined(separator: ": ")))
         }
     }
+
+    /// Returns the error without a text of the service that repeats a secret.
+    package func withholding(_ secrets: [Secret]) -> OAuthError {
+        let withheld = Message("the response repeats the key of the account")
+        switch self {
+        case .refused(let text) where text.repeats(secrets): return .refused(withheld)
+        case .serviceFailed(let text) where text.repeats(secrets): return .serviceFailed(withheld)
+        default: return self
+        }
+    }
+}
+
+nonisolated extension Message {
+    /// Returns true if the text contains one of the secrets, or a part of it.
+    fileprivate func repeats(_ secrets: [Secret]) -> Bool {
+        RepeatedSecrets(secrets, inParts: true).occur(in: description.utf8)
+    }
 }
 
 /// Returns untrusted text as one short line, with spaces for control characters and line breaks, and without

@@ -33,6 +33,15 @@ struct FederationTests {
         try await presenter.waitUntilEmpty()
     }
 
+    @Test func `the error of a refused login does not repeat the client secret`() async throws {
+        let fixture = try federation.fixture()
+        let login = try federation.start(fixture, at: "one.example")
+        await login.prepared()
+        try login.submit("?error=weird&error_description=It+is+secret-of-client-1")
+        let error = await #expect(throws: EngineError.self) { _ = try await login.wait() }
+        #expect("\(error, default: "")".contains("repeats the key"))
+    }
+
     @Test func `a login discovers the server before it has an authorization URL`() async throws {
         let fixture = try federation.fixture()
         let login = try federation.start(fixture, at: "One.Example")

@@ -17,6 +17,15 @@ struct RedirectAnswerTests {
     }
 
     @Test(arguments: [
+        ("weird", "secret s3cr3t-key"), ("s3cr3t-key", "no"), ("server_error", "s3cr3t- key"),
+    ])
+    func `an error that repeats a secret has no text`(code: String, text: String) {
+        let error = OAuthError(code: code, text: text)
+        #expect("\(error.withholding([Secret("s3cr3t-key")]))".contains("repeats the key"))
+        #expect(error.withholding([Secret("another key")]) == error)
+    }
+
+    @Test(arguments: [
         "abc-_.~/+=", "  abc-_.~/+=\n", "\u{a0}abc-_.~/+=\t",
         "https://unsplash.com/oauth/authorize/native?code=abc-_.~%2F%2B%3D",
         " https://mastodon.example/oauth/authorize/native?code=abc-_.~%2f%2b%3d#_=_ \r\n",

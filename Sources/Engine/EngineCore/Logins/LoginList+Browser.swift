@@ -63,7 +63,7 @@ extension LoginList {
             authorization.finish(.loggedIn)
             return account
         } catch {
-            let error = context.loginError(error)
+            let error = await context.loginError(error)
             if case EngineError.loginDenied = error {
                 authorization.finish(.denied)
             } else {
@@ -217,8 +217,14 @@ struct BrowserLoginContext {
     /// The name for users: the name of the provider or of the server.
     private var name: String { server.isEmpty ? provider.info.name : server }
 
-    /// Returns the error of a login for clients.
-    func loginError(_ error: any Error) -> any Error {
+    /// Returns the error of a login for clients. The text of a redirect does not repeat the client secret.
+    func loginError(_ error: any Error) async -> any Error {
+        var error = error
+        if let failure = error as? OAuthError,
+            let secret = try? await endpoint().registered.client.secret
+        {
+            error = failure.withholding([secret])
+        }
         if !isRegistered, case OAuthError.invalidClient = error {
             return EngineError.loginFailed(
                 Message(
