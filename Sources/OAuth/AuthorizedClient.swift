@@ -88,7 +88,7 @@ nonisolated package struct AuthorizedClient: HTTPClient {
             }
         }
         guard let address, origins.contains(address.origin) else {
-            return try Self.withoutSecrets(await send(request), of: request)
+            return try await Self.withoutSecrets(await send(request), of: request)
         }
         // The time limit of the request includes the time in which the token is read or renewed.
         let start = ContinuousClock.now
@@ -103,12 +103,12 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         let token = try await tokens.validToken()
         let response = try await attempt(with: token)
         guard isRefusal(response, request) else {
-            return try Self.withoutSecrets(response, of: request)
+            return try await Self.withoutSecrets(response, of: request)
         }
         let renewed = try await tokens.renew(insteadOf: token.accessToken)
         let second = try await attempt(with: renewed)
         if isRefusal(second, request) { await tokens.refused(renewed.accessToken) }
-        return try Self.withoutSecrets(second, of: request)
+        return try await Self.withoutSecrets(second, of: request)
     }
 
     private static func host(of request: HTTPRequest) -> String {
@@ -124,12 +124,13 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         return secrets
     }
 
-    /// Removes the secrets that a request contained from the text of its response.
+    /// Removes the secrets that a request contained from the text of its response, which can be large, off the main
+    /// thread.
     ///
     /// - Throws: ``HTTPError/failed(_:)`` for a successful response that repeats them: its data cannot be used.
-    private static func withoutSecrets(
+    @concurrent private static func withoutSecrets(
         _ response: HTTPResponse, of request: HTTPRequest
-    ) throws -> HTTPResponse {
+    ) async throws -> HTTPResponse {
         let secrets = secrets(of: request)
         guard response.isSuccess else { return response.withholding(secrets) }
         guard !RepeatedSecrets(secrets, inParts: false).occur(in: response.body) else {

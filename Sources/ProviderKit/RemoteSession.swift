@@ -141,7 +141,7 @@ public struct RemotePhoto: Hashable, Sendable {
 
 /// A page of a source, in the order of the service.
 public struct RemotePage: Hashable, Sendable {
-    /// The photos, newest first. At most 500.
+    /// The photos, newest first. At most ``maximumCount``.
     public var photos: [RemotePhoto]
     /// The page token of the next page, at most 4096 bytes. Its form is defined by the provider.
     ///
@@ -156,6 +156,9 @@ public struct RemotePage: Hashable, Sendable {
     /// True if the service has not collected all entries of the page yet: the engine keeps cached photos that the page
     /// lacks. The default is false. A plugin cannot set it.
     package var isPartial = false
+
+    /// The maximum number of photos of a page.
+    package static let maximumCount = 500
 
     /// Creates a page.
     public init(

@@ -151,13 +151,23 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             response, statuses.isEmpty, isTop: isTop && source == .home, client)
         // Likes are ordered by IDs of likes, which the response does not contain.
         let hasKeys = source != .likes
+        var photos = statuses.map { client.mapping.photos($0, isInLikes: !hasKeys) }
+        if photos.reduce(0, { $0 + $1.count }) > RemotePage.maximumCount {
+            let limit = RemotePage.maximumCount / photos.count
+            for index in photos.indices {
+                client.mapping.omissions?.record(
+                    photos[index].dropFirst(limit).map(\.photo.id.text),
+                    Message("its post has too many images"))
+                photos[index] = Array(photos[index].prefix(limit))
+            }
+        }
         return (
-            photos: statuses.flatMap { status in
-                var photos = client.mapping.photos(status, isInLikes: !hasKeys)
-                for index in photos.indices where hasKeys {
-                    photos[index].entry = Self.key(status)
+            photos: zip(statuses, photos).flatMap { status, photos in
+                photos.map { photo in
+                    var photo = photo
+                    if hasKeys { photo.entry = Self.key(status) }
+                    return photo
                 }
-                return photos
             },
             next: statuses.isEmpty ? nil : next,
             end: hasKeys ? statuses.last.flatMap(Self.key) : nil, isPartial: isPartial

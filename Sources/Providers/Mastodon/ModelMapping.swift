@@ -44,6 +44,12 @@ struct ModelMapping: Sendable {
         let isFavourite = members.flag("favourited")
         let texts = [status.warning, text(members.text("content"))].compactMap(\.self)
         let text = texts.joined(separator: "\n\n")
+        let handle = ServiceText.line(account?.text("acct") ?? account?.text("username"))
+        let author = account?.line("display_name") ?? handle
+        let authorURL = address(account?.text("url"))
+        let url = address(members.text("url") ?? members.text("uri"))
+        let likes = members.count("favourites_count")
+        let (created, updated) = (members.time("created_at"), members.time("edited_at"))
         return (members.records("media_attachments") ?? []).compactMap { attachment in
             guard let name = attachment.identifier("id") else { return nil }
             guard attachment.text("type") == "image" else {
@@ -70,8 +76,8 @@ struct ModelMapping: Sendable {
             let original = meta?.record("original")
             let focus = meta?.record("focus")
             var photo = Photo(id: id.id)
-            photo.created = members.time("created_at")
-            photo.updated = members.time("edited_at")
+            photo.created = created
+            photo.updated = updated
             photo.width = original?.size("width")
             photo.height = original?.size("height")
             photo.blurHash = attachment.text("blurhash").flatMap {
@@ -82,12 +88,11 @@ struct ModelMapping: Sendable {
             }
             photo.setText(text)
             photo.description = attachment.paragraphs("description")
-            let handle = ServiceText.line(account?.text("acct") ?? account?.text("username"))
-            photo.author = account?.line("display_name") ?? handle
+            photo.author = author
             photo.authorUsername = handle
-            photo.authorURL = address(account?.text("url"))
-            photo.url = address(members.text("url") ?? members.text("uri"))
-            photo.likes = members.count("favourites_count")
+            photo.authorURL = authorURL
+            photo.url = url
+            photo.likes = likes
             photo.isLiked = isFavourite ?? isInLikes
             photo.isSensitive = isSensitive ?? status.isSensitive
             photo.mediaType = Self.mediaType(full)

@@ -32,16 +32,19 @@ package final class OmittedImages: Sendable {
     /// - Parameters:
     ///   - image: The ID at the service.
     ///   - reason: The reason, as the end of a sentence.
-    package func record(_ image: String, _ reason: Message) {
+    package func record(_ image: String, _ reason: Message) { record([image], reason) }
+
+    /// Records images with one entry in the log.
+    package func record(_ images: [String], _ reason: Message) {
         let count = known.withLock { known -> Int? in
-            guard known.count < Self.maximumCount, known.insert(image).inserted
-            else { return nil }
-            return known.count
+            let before = known.count
+            known.formUnion(images.prefix(Self.maximumCount - before))
+            return known.count > before ? known.count : nil
         }
-        guard let count else { return }
+        guard let count, let first = images.first else { return }
         logger.info(
             "An image is omitted",
-            metadata: ["image": "\(ServiceText.message(image) ?? "")", "reason": "\(reason)"])
+            metadata: ["image": "\(ServiceText.message(first) ?? "")", "reason": "\(reason)"])
         let notice =
             count == 1
             ? tr(
