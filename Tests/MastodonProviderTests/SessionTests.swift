@@ -250,9 +250,10 @@ struct SessionTests {
         #expect(page.next == "max_id=1" && page.isPartial)
     }
 
-    @Test func `an attachment that the server has not copied is counted`() async throws {
+    @Test(arguments: ["null", #""https://photos.example/media_proxy/1/original""#])
+    func `an attachment that the server has not copied is counted`(url: String) async throws {
         func attachment(_ id: String, _ remote: String) -> String {
-            #"{"id":"\#(id)","type":"unknown","url":null,"remote_url":\#(remote)}"#
+            #"{"id":"\#(id)","type":"unknown","url":\#(url),"remote_url":\#(remote)}"#
         }
         let fixture = Fixture(
             responding: .json(

@@ -53,10 +53,9 @@ struct ModelMapping: Sendable {
         return (members.records("media_attachments") ?? []).compactMap { attachment in
             guard let name = attachment.identifier("id") else { return nil }
             guard attachment.text("type") == "image" else {
-                // Source: mastodon 4.6.4, `MediaAttachmentSerializer`: a file of another server that was not copied.
-                if attachment.text("type") == "unknown", attachment.text("url") == nil,
-                    attachment.text("remote_url") != nil
-                {
+                // Source: mastodon 4.6.4, `MediaAttachmentSerializer`: a file of another server that was not copied. Its
+                // `url` may be the address of a proxy.
+                if attachment.text("type") == "unknown", attachment.text("remote_url") != nil {
                     omissions?.record(
                         "\(status.id) \(name)", Message("the server has no copy of it"))
                 }
