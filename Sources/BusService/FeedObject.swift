@@ -185,8 +185,9 @@ final class FeedObject {
         let page = try await photos.page(key)
         let reply = try PreparedReply(page.photos, page.next)
         // An account that was left out is part of the page as soon as it can be read. No event ends the validity of a
-        // page that depends on the date.
-        guard page.isComplete, !photos.isDated(key.source) else { return reply }
+        // page that depends on the date, and of one without photos that the next caller may find.
+        let isFinal = !page.photos.isEmpty || page.next.isEmpty
+        guard page.isComplete, isFinal, !photos.isDated(key.source) else { return reply }
         preparedPages.store(
             reply, key, requestedAt: changes, isWanted: isWanted,
             now: photos.hasAgingPages ? photos.now : nil)

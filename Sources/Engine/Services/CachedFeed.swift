@@ -145,11 +145,11 @@ final class CachedFeed {
                     return page(hasMore: true)
                 }
                 guard mayRequest else { return nil }
-                if slice.photos.isEmpty { try checkPause(source) }
+                // Many pages had no photos. A client continues at the position that was reached, later.
+                if slice.photos.isEmpty, isPaused(source) { return page(hasMore: true) }
                 guard requests < Self.fillLimit else {
-                    guard slice.photos.isEmpty else { return page(hasMore: true) }
-                    pauses[source] = owner.now + Self.retryPause
-                    throw Self.noPhotos
+                    if slice.photos.isEmpty { pauses[source] = owner.now + Self.retryPause }
+                    return page(hasMore: true)
                 }
                 do {
                     requests += try await fill(
@@ -162,15 +162,13 @@ final class CachedFeed {
         }
     }
 
-    private static let noPhotos = ProviderError.failed(
-        Message("The service returned no photos; try again later."))
-
-    /// Throws while no further pages of a source are requested, because many had no photos.
-    private func checkPause(_ source: SourceID) throws {
-        guard let end = pauses[source] else { return }
+    /// Returns true while no further pages of a source are requested, because many had no photos.
+    private func isPaused(_ source: SourceID) -> Bool {
+        guard let end = pauses[source] else { return false }
         let now = owner.now
-        if now < end, end <= now + Self.retryPause { throw Self.noPhotos }
+        if now < end, end <= now + Self.retryPause { return true }
         pauses[source] = nil
+        return false
     }
 
     /// Returns the ID under which a source is stored. It contains the cache variant.

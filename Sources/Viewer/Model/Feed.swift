@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import ProviderKit
+internal import Translation
 
 /// The photos of one source, loaded page by page.
 final class Feed {
@@ -186,6 +187,13 @@ final class Feed {
                 guard generation == self.generation else { return }
                 isRequesting = false
                 accept(page.photos, next: page.next, isFirst: isFirst)
+                if page.photos.isEmpty, state == .partial {
+                    // Further pages are requested later.
+                    wantedCount = 0
+                    state = .failed(
+                        Problem(sentence: tr("The service returned no photos; try again later.")))
+                    changed.emit(.extended)
+                }
                 if isLoadingToEnd { loadMore() }
                 reachEnd()
             } catch {
