@@ -104,16 +104,20 @@ private enum EscapedText {
     /// Returns a normalised text without comments, processing instructions, tags and the marks of CDATA sections.
     static func withoutMarkup(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
-        var rest = text[...]
+        var (rest, kinds) = (text[...], markup)
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             result += rest[..<start]
             rest = rest[start...]
-            let next = rest.dropFirst()
-            guard let kind = markup.first(where: { rest.starts(with: $0.start) }),
-                kind.start.count > 1 || next.first?.isLetter == true,
-                let end = rest.dropFirst(kind.start.count).firstRange(of: kind.end)
+            guard let index = kinds.firstIndex(where: { rest.starts(with: $0.start) }),
+                kinds[index].start.count > 1 || rest.dropFirst().first?.isLetter == true
             else {
                 result.append(rest.removeFirst())
+                continue
+            }
+            let kind = kinds[index]
+            guard let end = rest.dropFirst(kind.start.count).firstRange(of: kind.end) else {
+                // A text may have very many beginnings without an end, which is searched once.
+                kinds.remove(at: index)
                 continue
             }
             if kind.keepsText { result += rest[(start + kind.start.count)..<end.lowerBound] }
