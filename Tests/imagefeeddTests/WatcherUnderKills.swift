@@ -17,6 +17,8 @@ final class WatcherUnderKills {
     private var isOutdated = false
     private var subscriptions: [SignalSubscription] = []
     private var counts = (reads: 0, failures: 0, signals: 0)
+    /// The error of the last read, if that failed.
+    private var lastError: (any Error)?
     private let idle = Observed(true)
 
     init(_ account: ObjectPath) async throws {
@@ -71,9 +73,11 @@ final class WatcherUnderKills {
                         100 as UInt32)
                     // In `onArrival`, because a signal that follows the reply is newer than the reply.
                     _ = try await connection.call(call) { [unowned self] in take($0) }
+                    lastError = nil
                 } catch {
                     // The daemon was killed, or has not started yet.
                     counts.failures += 1
+                    lastError = error
                 }
             }
             isReading = false
@@ -98,7 +102,9 @@ final class WatcherUnderKills {
         // A reply of the bus arrives after all signals that were sent before.
         _ = try await connection.owner(of: ServiceName.bus)
         for (photo, isLiked) in expected {
-            #expect(likes[photo] == isLiked, "the watcher of \(photo)")
+            #expect(
+                likes[photo] == isLiked,
+                "the watcher of \(photo); last error: \(lastError.map { "\($0)" } ?? "none")")
         }
     }
 }
