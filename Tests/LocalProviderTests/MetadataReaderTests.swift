@@ -87,8 +87,8 @@ struct MetadataReaderTests {
         try await fixture.become {
             clock.advance(by: .seconds(30))
             return try await fixture.photos().first?.width == 4000
+                && fixture.session.folder.state.withLock(\.status) == .ready
         }
-        #expect(fixture.session.folder.state.withLock(\.status) == .ready)
     }
 
     @Test func `photos are served without an image helper`() async throws {
