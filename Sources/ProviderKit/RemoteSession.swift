@@ -141,7 +141,7 @@ public struct RemotePhoto: Hashable, Sendable {
 
 /// A page of a source, in the order of the service.
 public struct RemotePage: Hashable, Sendable {
-    /// The photos, newest first. At most ``maximumCount``.
+    /// The photos, newest first. At most 500.
     public var photos: [RemotePhoto]
     /// The page token of the next page, at most 4096 bytes. Its form is defined by the provider.
     ///
