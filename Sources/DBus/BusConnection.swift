@@ -77,7 +77,7 @@ package final class BusConnection {
         dbus_connection_set_max_received_unix_fds(raw, 256)
         // The bus reads small parts in turn from its clients. A reply in the default buffer of the kernel, 208 KiB, waits
         // for a tenth of a second behind the replies to a client with thousands of calls.
-        var (descriptor, sendBufferBytes): (Int32, Int32) = (-1, 32 << 10)
+        var (descriptor, sendBufferBytes): (Int32, Int32) = (-1, 16 << 10)
         if dbus_connection_get_unix_fd(raw, &descriptor) != 0 {
             setsockopt(
                 descriptor, SOL_SOCKET, SO_SNDBUF, &sendBufferBytes,
@@ -222,7 +222,7 @@ package final class BusConnection {
     ///
     /// The bus reads 2 KiB in turn from its clients, and searches all calls without a reply for each call. Replies to
     /// thousands of calls that wait behind pages would delay the messages of all clients for seconds.
-    private static let maximumQueuedBytes = 64 << 10
+    private static let maximumQueuedBytes = 32 << 10
 
     /// True if the bus reads slower than messages are queued.
     var isCongested: Bool {

@@ -10,7 +10,7 @@ import Testing
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10)), .serialized) @MainActor
 struct ClientFloodTests {
     /// The longest time that a call of another client may take. Without optimization, a page takes many times as long.
-    private static let maximumDelay = Duration.milliseconds(BuiltProducts.areOptimized ? 100 : 2000)
+    private static let maximumDelay = Duration.milliseconds(BuiltProducts.areOptimized ? 200 : 2000)
 
     @Test(arguments: [true, false], [5000, 20_000])
     func `pipelined pages do not delay other clients or take memory`(
@@ -20,6 +20,23 @@ struct ClientFloodTests {
         let (first, _) = try await account.page("", cursor: "", count: 30)
         #expect(first.count == 30)
         let before = try memory(daemon)
+        var most = 0
+        try await compareTimes(rounds: 3) {
+            let (longest, memory) = try await flood(count, isReading, daemon, client, account)
+            most = max(most, memory)
+            return longest < Self.maximumDelay ? nil : "A call took \(longest)."
+        }
+        #expect(most - before < 64)
+        #expect(try await account.page("", cursor: "", count: 30).photos.count == 30)
+    }
+
+    /// Sends calls for pages at once, and calls another method on another connection meanwhile.
+    ///
+    /// - Returns: The longest time of the other calls, and the largest resident memory of the daemon in MiB.
+    private func flood(
+        _ count: Int, _ isReading: Bool, _ daemon: RunningDaemon, _ client: TestClient,
+        _ account: AccountClient
+    ) async throws -> (longest: Duration, memory: Int) {
         let address = try PrivateBus.current.address
         let hasEnded = Observed(false)
         let (path, feed) = (account.path, InterfaceName.feed)
@@ -41,9 +58,7 @@ struct ClientFloodTests {
             most = max(most, try memory(daemon))
             try await Task.sleep(for: .milliseconds(5))
         }
-        #expect(longest < Self.maximumDelay)
-        #expect(most - before < 64)
-        #expect(try await account.page("", cursor: "", count: 30).photos.count == 30)
+        return (longest, most)
     }
 
     /// Returns the resident memory of a daemon in MiB.
