@@ -1,8 +1,9 @@
 /// Globs of the paths below a folder, as the key `Exclude=` of the configuration lists them.
 ///
-/// `*` stands for any text within a name, `?` for one character, `[…]` for one of some characters, and `**` for any text
-/// with its slashes. Canonically equivalent characters are equal. A backslash makes the next character literal. A pattern without a slash is compared with names at
-/// any depth, any other one with the whole path. Whatever is below a matching folder matches, too.
+/// `*` stands for any text within a name, `?` for one character, `[…]` for one of some characters, and `**` for any
+/// text with its slashes. Canonically equivalent characters are equal. A backslash makes the next character literal. A
+/// pattern without a slash is compared with names at any depth, any other one with the whole path. Whatever is below a
+/// matching folder matches, too.
 package struct PathPatterns: Sendable, Hashable {
     private struct Pattern: Sendable, Hashable {
         let text: [Character]

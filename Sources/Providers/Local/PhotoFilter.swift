@@ -50,7 +50,8 @@ struct PhotoFilter: Sendable, Hashable {
         hidesFile(path) ? [] : Self.paths(beside: path, Self.pictureEndings, Self.rawEndings)
     }
 
-    /// Returns the paths with other endings, in lower or upper case, or with a capital letter; none if `path` has not one of `endings`.
+    /// Returns the paths with other endings, in lower or upper case, or with a capital letter; none if `path` has not one
+    /// of `endings`.
     private static func paths(
         beside path: RelativePath, _ endings: [String], _ others: [String]
     ) -> [RelativePath] {
