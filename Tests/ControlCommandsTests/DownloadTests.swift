@@ -175,7 +175,7 @@ struct DownloadTests {
         #expect(try files() == [])
     }
 
-    @Test(arguments: ["7 -o /nonexistent/x", "7 -o /nonexistent/", "7 -o /proc/x", "NotFound"])
+    @Test(arguments: ["7 -o missing/x", "7 -o missing/", "7 -o /proc/x", "NotFound"])
     func `a download that cannot be saved is not started`(words: String) async throws {
         let result = try await download(words)
         #expect(result.exit == .code(1))
