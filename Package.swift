@@ -22,9 +22,12 @@ func program(_ name: String, _ uses: String = "", in folder: String? = nil) -> T
         name: name, dependencies: dependencies(uses), path: "Sources/\(folder ?? name)")
 }
 
-/// The folder `samples` in that of the tests contains no sources.
+/// The folder `samples` in that of the tests contains no sources. Tests of optimized modules are themselves not optimized,
+/// because that took a third of the time of a build.
 func tests(_ name: String, _ uses: String, excluding samples: String? = nil) -> Target {
-    .testTarget(name: name, dependencies: dependencies(uses), exclude: samples.map { [$0] } ?? [])
+    .testTarget(
+        name: name, dependencies: dependencies(uses), exclude: samples.map { [$0] } ?? [],
+        swiftSettings: [.unsafeFlags(["-Onone"], .when(configuration: .release))])
 }
 
 /// The C library that a module uses, and the package of Debian with its headers.

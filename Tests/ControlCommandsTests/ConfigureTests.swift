@@ -58,11 +58,11 @@ struct ConfigureTests {
         (["local", "--client-id", "a"], 64, "--exclude"),
         (["local", "--order", "up"], 64, "order"),
         (["unsplash", "--exclude", "a"], 64, "provider “local”"),
-        (["local", "--directory", "/nonexistent"], 1, "No such file"),
+        (["local", "--directory", "/dev/null/x"], 1, "Not a directory"),
         (["unknown"], 1, "providers"),
         (["unsplash", "--client-id", ""], 64, "empty"),
         (["unsplash", "--client-id", "locked"], 75, "locked"),
-        (["unsplash", "--client-secret-file", "/nonexistent"], 1, "No such file"),
+        (["unsplash", "--client-secret-file", "/dev/null/x"], 1, "Not a directory"),
     ])
     func `an invalid configuration is a one-line error`(
         arguments: [String], status: Int32, message: String
