@@ -8,6 +8,8 @@ struct DamagedTable {
     /// The columns by which the rows of the table are ordered in the file.
     private let keys: [String]
     private let columns: [(source: String, target: String)]
+    /// The columns that must have a value and are missing in the source, with the empty value of their type.
+    private let missing: [(name: String, value: SQLValue)]
     /// The columns of the target that contain texts.
     private let texts: Set<String>
     /// The column that is a name of the row number.
@@ -21,9 +23,6 @@ struct DamagedTable {
     /// The number of rows from which the position of a damaged page is estimated. A damaged page may contain rows with
     /// wrong numbers, which must not hide the rows of other pages.
     private static let estimateRows = 64
-    /// The numbers that tables use. Without a limit, a damaged number could leave none for new rows.
-    static let numbers: ClosedRange<Int64> = -1 << 48...1 << 48
-
     /// Finds the columns; fails if the source does not have the table.
     init?(
         _ table: String, _ keys: [String], from source: Database, to target: Database
@@ -41,13 +40,17 @@ struct DamagedTable {
             guard old.count == new.count, !new.contains(old[index]) else { return nil }
             return (old[index], new[index])
         }
-        texts = try Set(
-            target.all(
-                "SELECT name FROM pragma_table_info(?) WHERE type = 'TEXT'", [.text(table)]
-            ) { $0.text(0) })
-        let primary = try target.all(
-            "SELECT name, type FROM pragma_table_info(?) WHERE pk > 0", [.text(table)]
-        ) { (name: $0.text(0), type: $0.text(1)) }
+        let all = try target.all(
+            "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?)", [.text(table)]
+        ) {
+            (name: $0.text(0), type: $0.text(1), isNeeded: $0.integer(2) > 0, key: $0.integer(3))
+        }
+        texts = Set(all.filter { $0.type == "TEXT" }.map(\.name))
+        let known = Set(columns.map(\.target))
+        missing = all.filter { $0.isNeeded && $0.key == 0 && !known.contains($0.name) }.map {
+            ($0.name, $0.type == "TEXT" ? .text("") : $0.type == "BLOB" ? .blob([]) : .integer(0))
+        }
+        let primary = all.filter { $0.key > 0 }
         numberColumn =
             keys == ["rowid"] && primary.count == 1 && primary[0].type == "INTEGER"
             ? primary[0].name : nil
@@ -145,9 +148,6 @@ struct DamagedTable {
 
     /// Adds a row to the target, or to the rejected rows.
     private mutating func store(_ values: [SQLValue]) throws(StorageError) {
-        if case .integer(let number) = values.first, hasNumbers, !Self.numbers.contains(number) {
-            return reject(values)
-        }
         if try insert(names, values) { return }
         let isStored = try target.exists(
             """
@@ -167,12 +167,13 @@ struct DamagedTable {
     private func insert(
         _ names: [String], _ values: [SQLValue]
     ) throws(StorageError) -> Bool {
+        let names = names + missing.map(\.name)
         let insert = """
             INSERT OR IGNORE INTO "\(table)" (\(Self.quoted(names)))
             VALUES (\(names.map { _ in "?" }.joined(separator: ", ")))
             """
         do throws(StorageError) {
-            try target.query(insert, values)
+            try target.query(insert, values + missing.map(\.value))
             return target.changedRows > 0
         } catch .failed(let code, _) where code & 0xff == SQLITE_CONSTRAINT {
             return false

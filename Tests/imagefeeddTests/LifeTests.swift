@@ -106,6 +106,37 @@ struct LifeTests {
         #expect(try newer.integer("SELECT count(*) FROM account") == 1)
     }
 
+    @Test(arguments: [
+        "DROP INDEX mark_by_photo", "DELETE FROM format WHERE name = 'local'",
+        "ALTER TABLE account DROP COLUMN label",
+        "PRAGMA ignore_check_constraints = 1; UPDATE slideshow SET name = '+it'",
+    ])
+    func `likes and hidden photos survive damage of the file of the accounts`(
+        damage: String
+    ) async throws {
+        let (daemon, client, account) = try await startWithUser(["a", "b", "c"])
+        let ids = try await account.page("", cursor: "", count: 9).photos
+            .compactMap { $0["id"]?.string }
+        for id in ids { _ = try await account.like(id) }
+        let path = try await client.service.manager.openSlideshow("kit")
+        let slideshow = client.service.slideshow(path)
+        try await slideshow.setInterval(60)
+        try await slideshow.hide("local_ada/\(ids[0])")
+        try await daemon.stop()
+        let file = try PrivateBus.current.directory.appending(
+            "home/.local/share/imagefeed/data.sqlite")
+        let database = try Database(path: file, durability: .full)
+        try database.execute(damage)
+        let next = try await RunningDaemon()
+        try await next.waitForLog("data.sqlite.damaged-1")
+        let again = try TestClient()
+        try await again.waitUntilReady(again.account("local_ada"))
+        let photos = try await again.account("local_ada").page("", cursor: "", count: 9).photos
+        #expect(photos.compactMap { $0["liked"] } == [.bool(true), .bool(true), .bool(true)])
+        let copy = try Database(path: file, durability: .full)
+        #expect(try copy.all("SELECT photo FROM hidden") { $0.text(0) } == [ids[0]])
+    }
+
     // MARK: A bus that does not respond
 
     /// The daemon has 1.5 s for its exit. Without its limit, it would not end while the bus is stopped. This limit is

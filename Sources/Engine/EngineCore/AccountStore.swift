@@ -49,7 +49,7 @@ nonisolated package struct AccountStore: Sendable {
         "accounts",
         sql: """
             CREATE TABLE account (
-                position INTEGER PRIMARY KEY,
+                position INTEGER PRIMARY KEY CHECK (position BETWEEN 0 AND 1 << 48),
                 id TEXT NOT NULL UNIQUE,
                 provider TEXT NOT NULL,
                 username TEXT NOT NULL,

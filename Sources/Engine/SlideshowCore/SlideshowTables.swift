@@ -11,7 +11,7 @@ nonisolated struct SlideshowTables {
     /// `hidden` is common to all slideshows. Its numbers increase; see ``Playlist/hideNumber``.
     static let sql = """
         CREATE TABLE slideshow (
-            name TEXT PRIMARY KEY,
+            name TEXT PRIMARY KEY CHECK (name NOT GLOB '*[^a-z0-9_]*'),
             is_paused INTEGER NOT NULL,
             interval INTEGER NOT NULL,
             is_shuffled INTEGER NOT NULL,
@@ -26,7 +26,7 @@ nonisolated struct SlideshowTables {
             PRIMARY KEY (name, number)
         ) WITHOUT ROWID;
         CREATE TABLE hidden (
-            number INTEGER PRIMARY KEY,
+            number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND 1 << 48),
             account TEXT NOT NULL,
             photo TEXT NOT NULL,
             UNIQUE (account, photo)

@@ -64,8 +64,8 @@ extension LocalProvider {
         "local",
         sql: """
             CREATE TABLE user (
-                -- Numbers are never reused
-                number INTEGER PRIMARY KEY AUTOINCREMENT,
+                -- Numbers are never reused. A damaged number leaves others for new users.
+                number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 0 AND 1 << 48),
                 -- The name in the form for comparisons
                 key TEXT NOT NULL UNIQUE,
                 name TEXT NOT NULL,
