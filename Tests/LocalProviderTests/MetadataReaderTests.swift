@@ -84,7 +84,7 @@ struct MetadataReaderTests {
             } ? true : nil
         }
         try await store.run { try $0.execute("PRAGMA max_page_count = 1000000") }
-        try await fixture.become {
+        try await poll {
             clock.advance(by: .seconds(30))
             return try await fixture.photos().first?.width == 4000
                 && fixture.session.folder.state.withLock(\.status) == .ready
