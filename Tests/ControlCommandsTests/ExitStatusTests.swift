@@ -16,6 +16,7 @@ struct ExitStatusTests {
             (["photo", "RateLimited"], 75), (["photo", "SecretStoreLocked"], 75),
             (["photo", "NotFound"], 1), (["feed", "--source", "StaleCursor"], 1),
             (["feed", "--account", "unsplash_bob"], 77), (["feed", "--account", "unknown"], 1),
+            (["feed", "--account", ""], 64), (["remove", "", "--yes"], 64),
             (["login", "nothing"], 1), (["login", "local", "--register"], 64),
             (["login", "local", "--username", "a", "--password-file", "/nonexistent"], 1),
         ] as [([String], Int32)])

@@ -7,19 +7,23 @@ extension DaemonMirror {
     /// Finds the account for an account argument.
     ///
     /// - Parameters:
-    ///   - reference: An ID, an unambiguous prefix of one, or an object path; nil or empty for the default account.
+    ///   - reference: An ID, an unambiguous prefix of one, or an object path; nil for the default account.
     ///   - prefersLoggedIn: True if a prefix of one account that is logged in is unambiguous.
     /// - Returns: The account, logged in or not.
-    /// - Throws: ``CommandFailure`` if there is no such account or the prefix is ambiguous.
+    /// - Throws: ``CommandFailure`` if there is no such account, or the reference is ambiguous or empty, as that of an empty
+    ///   variable in a script.
     func account(
         _ reference: String?, prefersLoggedIn: Bool = false
     ) throws(CommandFailure) -> AccountProperties {
-        guard let reference, !reference.isEmpty else {
+        guard let reference else {
             guard let account = accounts.first(where: { $0.path == defaultAccount }) else {
                 try checkNotices()
                 throw Self.noAccount
             }
             return account
+        }
+        guard !reference.isEmpty else {
+            throw CommandFailure.tr("The account is empty.", status: .usage)
         }
         let prefix = ServiceName.accounts.text + "/"
         let id = reference.hasPrefix(prefix) ? String(reference.dropFirst(prefix.count)) : reference
@@ -103,10 +107,11 @@ extension DaemonMirror {
         "\(try account(reference.account).id)/\(reference.id)"
     }
 
-    /// Fails with the notices, because the accounts may be in a file that cannot be read.
+    /// Fails with the notices about the file of the accounts, which may contain some that cannot be read.
     func checkNotices() throws(CommandFailure) {
-        guard accounts.isEmpty, !notices.isEmpty else { return }
-        throw CommandFailure(.failed, notices.joined(separator: " "))
+        let reasons = notices.filter { $0.contains("data.sqlite") }
+        guard accounts.isEmpty, !reasons.isEmpty else { return }
+        throw CommandFailure(.failed, reasons.joined(separator: " "))
     }
 
     private static let noAccount = CommandFailure.tr(
