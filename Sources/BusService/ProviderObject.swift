@@ -45,7 +45,10 @@ final class ProviderObject {
             .property(.authentication, emits: .constant) { $0.info.authentication.rawValue },
             .property(.capabilities, emits: .constant) { $0.info.capabilities.map(\.rawValue) },
             .property(.configured) { $0.engine.isConfigured($0.provider) },
-            .property(.state) { $0.condition?.state.rawValue ?? "ready" },
+            .property(.state) { object in
+                object.condition?.state.rawValue
+                    ?? (object.engine.isConfigured(object.provider) ? "ready" : "not-configured")
+            },
             .property(.stateReason) { $0.condition?.reason.translated ?? "" },
             .property(.sandbox) { $0.condition?.sandbox ?? "" },
             .property(.help, emits: .constant) { $0.help },

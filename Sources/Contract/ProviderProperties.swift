@@ -25,10 +25,8 @@ package struct ProviderProperties: Equatable {
     package var stateReason: String { properties["StateReason"]?.string ?? "" }
     /// The ID of the provider and the reason why it cannot be used; nil if it can be used.
     package var problem: String? { stateReason.isEmpty ? nil : "\(id): \(stateReason)" }
-    /// The state for lists, in which a ready provider without its settings is `not configured`.
-    package var shownState: String {
-        state == "ready" && !isConfigured ? "not configured" : state
-    }
+    /// The state as words for lists.
+    package var shownState: String { state == "not-configured" ? "not configured" : state }
     /// The kind of the plugin's sandbox; empty for a built-in provider.
     package var sandbox: String { properties["Sandbox"]?.string ?? "" }
     /// The actions that the user must take before the configuration; empty if there are none.

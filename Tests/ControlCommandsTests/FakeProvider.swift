@@ -58,7 +58,9 @@ final class FakeProvider {
                 ["feed", "like"] + ($0.id == "local" ? ["avatar"] : [])
                     + ($0.id == "local" && $0.hasNames ? ["register"] : [])
             },
-            .property("State") { $0.state },
+            .property("State") {
+                $0.state == "ready" && !$0.isConfigured ? "not-configured" : $0.state
+            },
             .property("StateReason") { $0.stateReason },
             .property("Configured") { $0.isConfigured },
             .property("Help") { $0.id == "local" ? "" : "\(FakeProvider.help)." },

@@ -47,6 +47,7 @@ enum Samples {
             "Id": .string(id), "Name": .string(name), "IconName": .string("image"),
             "Authentication": .string(id == "local" ? "password" : "oauth2"),
             "Capabilities": .array([.string("feed"), .string("like")], of: "s"),
+            "State": .string(isConfigured ? "ready" : "not-configured"),
             "Configured": .bool(isConfigured), "RedirectUri": .string(""),
         ]
     }

@@ -68,7 +68,7 @@ struct ProviderList: Renderable {
 
     /// The hint to configure the providers that need it; nil if there are none.
     var advice: String? {
-        let unready = providers.filter { !$0.isConfigured && $0.state == "ready" }
+        let unready = providers.filter { $0.state == "not-configured" }
         guard let first = unready.first else { return nil }
         let names = list(unready.map(\.name))
         let argument = unready.count == 1 ? first.id : "PROVIDER"
