@@ -139,6 +139,11 @@ package struct Configuration: Sendable {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError(code: errno) }
         defer { close(descriptor) }
+        var status = stat()
+        // Nothing can be read from a pipe without a writer, which is no empty file.
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
+            throw FileError(code: EINVAL)
+        }
         return try read(descriptor)
     }
 
