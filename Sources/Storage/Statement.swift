@@ -71,11 +71,12 @@ package struct Row: ~Copyable {
     /// Returns the integer in a column; 0 for NULL.
     package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement.raw, column) }
 
-    /// Returns the text in a column; empty for NULL.
+    /// Returns the text in a column; empty for NULL. Only damage causes a NUL in a text; D-Bus does not transmit one.
     package func text(_ column: Int32) -> String {
         guard let text = sqlite3_column_text(statement.raw, column) else { return "" }
         let bytes = UnsafeBufferPointer(
             start: text, count: Int(sqlite3_column_bytes(statement.raw, column)))
+        if bytes.contains(0) { return String(decoding: bytes.filter { $0 != 0 }, as: UTF8.self) }
         return String(decoding: bytes, as: UTF8.self)
     }
 

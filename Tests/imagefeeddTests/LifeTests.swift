@@ -110,6 +110,7 @@ struct LifeTests {
         "DROP INDEX mark_by_photo", "DELETE FROM format WHERE name = 'local'",
         "ALTER TABLE account DROP COLUMN label",
         "PRAGMA ignore_check_constraints = 1; UPDATE slideshow SET name = '+it'",
+        "PRAGMA foreign_keys = 0; INSERT INTO mark VALUES (77, 77, 'like')",
     ])
     func `likes and hidden photos survive damage of the file of the accounts`(
         damage: String
@@ -135,6 +136,32 @@ struct LifeTests {
         #expect(photos.compactMap { $0["liked"] } == [.bool(true), .bool(true), .bool(true)])
         let copy = try Database(path: file, durability: .full)
         #expect(try copy.all("SELECT photo FROM hidden") { $0.text(0) } == [ids[0]])
+    }
+
+    /// Damage that no check of SQLite finds.
+    @Test(arguments: [
+        "UPDATE account SET id = 'local-ada'", "UPDATE account SET label = x'61ff0065'",
+        "UPDATE setting SET value = 'nobody'",
+        "INSERT INTO slideshow_source VALUES ('kit', 7, 'a/b', '')",
+        "UPDATE account SET provider = 'lo/al'",
+    ])
+    func `the daemon starts and replies after damage of a value`(damage: String) async throws {
+        let (daemon, client, _) = try await startWithUser(["a"])
+        let path = try await client.service.manager.openSlideshow("kit")
+        try await client.service.slideshow(path).setInterval(60)
+        try await daemon.stop()
+        let file = try PrivateBus.current.directory.appending(
+            "home/.local/share/imagefeed/data.sqlite")
+        let database = try Database(path: file, durability: .full)
+        try database.execute(damage)
+        try database.execute("UPDATE slideshow SET interval = 1")
+        _ = try await RunningDaemon()
+        let again = try TestClient()
+        let ada = ServiceName.accounts.appending("local_ada")
+        #expect(try await again.service.objects()[ada] != nil)
+        let manager = try await again.service.manager.properties()
+        #expect(manager["DefaultAccount"] == .objectPath(ada))
+        #expect(try await again.service.slideshow(path).properties().interval == 5)
     }
 
     // MARK: A bus that does not respond

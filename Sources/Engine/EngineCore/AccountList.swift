@@ -27,7 +27,7 @@ package final class AccountList {
                 record, engine.provider(record.provider) ?? Engine.missing(record.provider),
                 pendingLikes: contents.pendingLikes[record.id] ?? [], in: engine)
         }
-        defaultAccount = contents.defaultAccount.flatMap { self[$0] }
+        defaultAccount = contents.defaultAccount.flatMap { self[$0] } ?? all.first { $0.isLoggedIn }
     }
 
     /// Returns an account; nil if it is unknown.

@@ -168,9 +168,32 @@ nonisolated package struct AccountStore: Sendable {
         try write(id?.text ?? "", forKey: defaultAccountKey, to: database)
     }
 
+    /// Gives accounts whose ID is damaged the ID of a login.
+    private static func restoreIDs(_ database: Database) {
+        let accounts = try? database.all(
+            "SELECT id, provider, username, server, position FROM account ORDER BY position"
+        ) { row in
+            (
+                texts: [row.text(0), row.text(1), row.text(2), row.text(3)],
+                position: row.integer(4)
+            )
+        }
+        for (texts, position) in accounts ?? [] where AccountID(stored: texts[0]).text != texts[0] {
+            let identity = AccountIdentity(username: texts[2], server: texts[3], userID: nil)
+            let id = AccountID(provider: texts[1], identity) { id in
+                accounts?.contains { $0.texts[0] == id.text } == true
+            }
+            // A file that is only readable stays as it is.
+            try? database.query(
+                "UPDATE account SET id = ? WHERE position = ?",
+                [.text(id.text), .integer(position)])
+        }
+    }
+
     /// Reads the contents of a store.
     package static func read(_ database: Database) throws -> Contents {
         var contents = Contents()
+        restoreIDs(database)
         contents.accounts = try database.all(
             """
             SELECT id, provider, username, server, label, is_logged_in, default_source, user_id, login
@@ -178,7 +201,7 @@ nonisolated package struct AccountStore: Sendable {
             """
         ) { row in
             AccountRecord(
-                id: AccountID(stored: row.text(0)), provider: row.text(1),
+                id: AccountID(stored: row.text(0)), provider: row.text(1).pathElement,
                 identity: AccountIdentity(
                     username: row.text(2), server: row.text(3), userID: row.optionalText(7)),
                 label: row.text(4), isLoggedIn: row.integer(5) != 0,

@@ -8,8 +8,8 @@ internal import Quoting
 nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
-    /// Creates an ID from its stored text.
-    package init(stored text: String) { self.text = text }
+    /// Creates an ID from its stored text. That of no account replaces a damaged one.
+    package init(stored text: String) { self.text = text.pathElement }
 
     /// Creates the ID of a new account.
     ///
@@ -18,7 +18,8 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
     ///   - identity: The identity of the account.
     ///   - isTaken: Returns true if another account has an ID already. Then `_2`, `_3`, … is appended.
     package init(provider: String, _ identity: AccountIdentity, isTaken: (AccountID) -> Bool) {
-        let base = "\(provider)_\("\(identity)".utf8.escaped(keeping: "_"))"
+        let words = [provider, "\(identity)"].map { $0.utf8.escaped(keeping: "_") }
+        let base = words.joined(separator: "_")
         var candidate = AccountID(stored: base)
         var number = 2
         while isTaken(candidate) {
@@ -37,5 +38,15 @@ nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertibl
     package var folderName: String {
         guard text.utf8.count > 200 else { return text }
         return "\(text.prefix(150))-\(StableHash(of: text.utf8).value.hexDigits)"
+    }
+}
+
+nonisolated extension String {
+    /// The text, if it can be an element of an object path, else `_`. IDs that are damaged in a file do not end the process.
+    package var pathElement: String {
+        let isElement = unicodeScalars.allSatisfy {
+            "a"..."z" ~= $0 || "A"..."Z" ~= $0 || "0"..."9" ~= $0 || $0 == "_"
+        }
+        return isElement && !isEmpty ? self : "_"
     }
 }

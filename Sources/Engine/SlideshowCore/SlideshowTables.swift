@@ -11,7 +11,7 @@ nonisolated struct SlideshowTables {
     /// `hidden` is common to all slideshows. Its numbers increase; see ``Playlist/hideNumber``.
     static let sql = """
         CREATE TABLE slideshow (
-            name TEXT PRIMARY KEY CHECK (name NOT GLOB '*[^a-z0-9_]*'),
+            name TEXT PRIMARY KEY CHECK (name NOT GLOB '*[^a-z0-9_]*' AND length(name) <= 32),
             is_paused INTEGER NOT NULL,
             interval INTEGER NOT NULL,
             is_shuffled INTEGER NOT NULL,
@@ -41,7 +41,8 @@ nonisolated struct SlideshowTables {
         ) { row throws(StorageError) in
             var settings = SlideshowSettings()
             settings.isPaused = row.integer(1) != 0
-            settings.intervalSeconds = UInt32(clamping: row.integer(2))
+            let interval = UInt32(clamping: row.integer(2))
+            settings.intervalSeconds = interval == 0 ? 0 : max(interval, 5)
             settings.isShuffled = row.integer(3) != 0
             settings.orientation = SlideshowOrientation(rawValue: row.text(4)) ?? .any
             settings.imageSize = ImageSize(rawValue: row.text(5)) ?? .regular
