@@ -65,10 +65,10 @@ package final class EntryRow: Widget {
     package func onSubmit(_ handler: @escaping () -> Void) {
         connect("entry-activated") { _ in handler() }
     }
-    /// Shows a button to apply a changed text.
-    package func onApply(_ handler: @escaping () -> Void) {
+    /// Shows a button to apply a changed text, which `handler` receives.
+    package func onApply(_ handler: @escaping (String) -> Void) {
         adw_entry_row_set_show_apply_button(cast(), 1)
-        connect("apply") { _ in handler() }
+        connect("apply") { call in handler(Toolkit.text(gtk_editable_get_text(call.sender))) }
     }
 }
 

@@ -238,6 +238,32 @@ def preferences(start, step):
     text = configuration.read_text()
     assert text.startswith("# A comment\n[Daemon]\n") and "CacheLimit=300M" in text, text
     step("a setting is written into the configuration file, whose other lines stay")
+    exclusions = "Do not show, such as Scans;*.gif"
+
+    def exclude(patterns):
+        """Replaces the patterns, and presses the button to apply them."""
+        screen.click(screen.wait(exclusions, "text"))
+        screen.mouse("key", "ctrl+a", "key", "BackSpace", "type", patterns)
+        screen.until(lambda: [button.act() for button in screen.all(role="push button") if button.description == "Apply"],
+                     "the button to apply the patterns")
+
+    exclude("Photo 00[0-3].*;Scans")
+    screen.wait("All photos, 4 photos", "list item")
+    assert "Exclude=Photo 00[0-3].*;Scans\n" in configuration.read_text(), configuration.read_text()
+    assert "Photo 000" not in session.control("feed")
+    screen.wait_gone("Photo 000", "list item")
+    step("files and folders that are not to be shown leave at once")
+    exclude("")
+    screen.wait("All photos, 8 photos", "list item")
+    screen.wait("Photo 000", "list item")
+    step("without patterns, they return")
+    # The new contents are written to this file first.
+    obstacle = configuration.parent / ".imagefeed.conf.imagefeed-part"
+    obstacle.mkdir()
+    exclude("Scans")
+    screen.wait(role="label", contains="cannot be changed")
+    obstacle.rmdir()
+    step("a file that cannot be changed is reported")
     screen.press("Choose the folder")
     choose_folder(session, screen, other)
     until(lambda: "Shore 1" in session.control("feed"), "the photos of the other folder")

@@ -27,9 +27,8 @@ final class ProfileView {
         widget.append(
             Clamp(content, maximumWidth: 560), likesBox.margins(horizontal: 12, vertical: 0), reason
         )
-        label.onApply { [weak self] in
+        label.onApply { [weak self] text in
             guard let self, let client else { return }
-            let text = label.text
             owner.toasts.perform { try await client.setLabel(text) }
         }
         show(nil)

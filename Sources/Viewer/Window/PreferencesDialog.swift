@@ -15,7 +15,7 @@ final class PreferencesDialog: Dialog {
     private let toasts: ToastArea
     private let folders: UserFolders
     private let folderRow = ActionRow(tr("Folder"))
-    private let onFolder: () -> Void
+    private let onPhotos: () -> Void
 
     /// Writes one setting after another.
     private static let queue = DispatchQueue(label: "settings")
@@ -30,15 +30,15 @@ final class PreferencesDialog: Dialog {
     ///   - toasts: The place for errors.
     ///   - size: The size of the thumbnails.
     ///   - onSize: Receives another size.
-    ///   - onFolder: Called before the daemon reads another folder.
+    ///   - onPhotos: Called before the daemon reads other photos.
     init?(
         _ parent: Window, _ service: Service, _ toasts: ToastArea, _ size: ThumbnailSize,
-        onSize: @escaping (ThumbnailSize) -> Void, onFolder: @escaping () -> Void
+        onSize: @escaping (ThumbnailSize) -> Void, onPhotos: @escaping () -> Void
     ) {
         guard let folders = try? UserFolders.ofThisProcess() else { return nil }
         connection = service.connection
         self.toasts = toasts
-        self.onFolder = onFolder
+        self.onPhotos = onPhotos
         self.folders = folders
         super.init(parent, title: tr("Preferences"), width: 560, height: 620)
         let sizes = ThumbnailSize.allCases
@@ -65,9 +65,16 @@ final class PreferencesDialog: Dialog {
         showFolder(
             configuration.path(Self.local, "Directory").map(folders.absolutePath)
                 ?? folders.pictures)
+        // Translators: followed by files and folders below the pictures folder. Keep the example as it is.
+        let exclusions = EntryRow(tr("Do not show, such as Scans;*.gif"))
+        exclusions.text = configuration.string(Self.local, "Exclude") ?? ""
+        exclusions.onApply { [unowned self] in
+            onPhotos()
+            set($0, "Exclude", in: Self.local)
+        }
         content.append(
             RowGroup(
-                tr("This computer"), folderRow,
+                tr("This computer"), folderRow, exclusions,
                 switchRow(
                     configuration, tr("Show the places of photos"), Self.local, "ShowLocation",
                     false)))
@@ -127,7 +134,7 @@ final class PreferencesDialog: Dialog {
             [weak self] path in
             guard let self else { return }
             showFolder(Array(path.utf8))
-            onFolder()
+            onPhotos()
             set(path, "Directory", in: Self.local, onChoice)
         }
     }
