@@ -99,6 +99,18 @@ extension PhotoTransform {
         #expect(!transform.isZoomed)
     }
 
+    @Test func `a zoomed photo keeps its size on the screen in a view of another size`() {
+        var transform = PhotoTransform.example()
+        transform.togglePixels()
+        transform.setView(width: 600, height: 500, pixelsPerUnit: 2)
+        #expect(transform.scale == 0.5)
+        transform.setView(width: 1000, height: 800)
+        #expect(transform.scale == 1)
+        transform.setView(width: 3000, height: 2000)
+        #expect(!transform.isZoomed)
+        #expect(transform.scale == 1)
+    }
+
     @Test func `a corrected size keeps the zoom`() {
         var transform = PhotoTransform.example(zoom: 4)
         transform.pan(x: 100, y: 50)

@@ -60,9 +60,12 @@ nonisolated struct PhotoTransform: Equatable {
 
     private static func rounded(_ number: Double) -> String { "\(Int(number.rounded()))" }
 
+    /// Changes the size of the view. A zoomed photo keeps its size on the screen.
     mutating func setView(width: Double, height: Double, pixelsPerUnit: Double = 1) {
+        let pixels = scale / pixelScale
         viewSize = SIMD2(max(width, 1), max(height, 1))
         self.pixelsPerUnit = pixelsPerUnit
+        if isZoomed { zoom = min(max(pixels * pixelScale / fittingScale, 1), maximumZoom) }
         limit()
     }
 

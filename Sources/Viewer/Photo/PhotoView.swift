@@ -21,6 +21,8 @@ final class PhotoView {
     }
 
     private var texture: Texture?
+    /// The changes that the user requested before the first image of the photo.
+    private var requests: [(inout PhotoTransform) -> Void] = []
     /// The movement to another transform.
     private var movement: (from: PhotoTransform, to: PhotoTransform, start: Double)?
     /// The photo that makes room for the next one, and the distance in which that follows.
@@ -63,6 +65,9 @@ final class PhotoView {
             swipe = Swipe()
             movement = nil
             transform.setPhoto(width: Double(size.width), height: Double(size.height))
+            let requests = texture == nil ? [] : requests
+            self.requests = []
+            for request in requests { change(request) }
         } else if texture != nil {
             adapt { $0.correctPhoto(width: Double(size.width), height: Double(size.height)) }
         }
@@ -102,7 +107,9 @@ final class PhotoView {
     }
 
     /// Zooms or rotates the photo in an animation. A further change continues at the end of the one before.
-    func animate(_ body: (inout PhotoTransform) -> Void) {
+    func animate(_ body: @escaping (inout PhotoTransform) -> Void) {
+        // The size of the photo is known with its first image.
+        guard texture != nil else { return requests.append(body) }
         isMoving = false
         var end = target
         body(&end)
