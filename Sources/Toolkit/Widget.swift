@@ -126,12 +126,4 @@ package class Widget: Object {
 
     /// Calls `handler` each time the widget appears on the screen.
     package func onMap(_ handler: @escaping () -> Void) { connect("map") { _ in handler() } }
-
-    /// Calls `handler` before each frame until it returns false.
-    package func onFrame(_ handler: @escaping () -> Bool) {
-        gtk_widget_add_tick_callback(
-            widget, { _, _, context in HandlerContext<Void, Bool>.call(context, ()) ? 1 : 0 },
-            HandlerContext<Void, Bool>.retained(handler),
-            { HandlerContext<Void, Bool>.release($0) })
-    }
 }

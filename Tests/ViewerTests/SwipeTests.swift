@@ -46,31 +46,6 @@ import Testing
         #expect(step == 0)
     }
 
-    @Test func `a photo below the threshold returns to its place`() {
-        var (swipe, time) = swipe(steps(to: 200, count: 100))
-        let step = swipe.release(width: Self.width, time: time + 0.5)
-        #expect(step == 0)
-        time += 0.5
-        var offsets = [swipe.offset]
-        while swipe.returnToPlace(time: time + 0.016), offsets.count < 1000 {
-            time += 0.016
-            offsets.append(swipe.offset)
-        }
-        #expect(swipe.offset == 0)
-        #expect(offsets.count > 5 && offsets.count < 60)
-        #expect(zip(offsets, offsets.dropFirst()).allSatisfy { $0 > $1 })
-    }
-
-    @Test func `a new movement ends the return`() {
-        var (swipe, time) = swipe(steps(to: 200, count: 100))
-        _ = swipe.release(width: Self.width, time: time + 0.5)
-        swipe.begin(time: 0)
-        swipe.move(x: 50, y: 0, time: time + 0.6)
-        let isReturning = swipe.returnToPlace(time: time + 0.6)
-        #expect(!isReturning)
-        #expect(swipe.offset == 50)
-    }
-
     @Test func `a vertical movement does not move the photo`() {
         var (swipe, time) = swipe(steps(to: 400, count: 20), y: 300)
         #expect(swipe.offset == 0)

@@ -1,14 +1,9 @@
-internal import Glibc
-
 /// The movement of a photo after it was released while it was dragged.
 nonisolated struct Inertia {
     private var last = SIMD2<Double>.zero
     private var lastTime = 0.0
     /// The speed in units per second.
     private(set) var speed = SIMD2<Double>.zero
-
-    /// The time after which the speed has fallen to a third, in seconds.
-    private static let decay = 0.25
 
     /// Begins a drag.
     ///
@@ -33,19 +28,5 @@ nonisolated struct Inertia {
     /// Ends the drag. A pointer that rested before its release has no speed.
     mutating func release(time: Double) {
         if time - lastTime > 0.08 { speed = .zero }
-        lastTime = time
-    }
-
-    /// Begins the movement after the release, whose clock may differ from that of the drag.
-    mutating func beginGlide(time: Double) { lastTime = time }
-
-    /// Returns the movement since the last call; nil if it has come to rest.
-    mutating func step(time: Double) -> (x: Double, y: Double)? {
-        let interval = min(max(0, time - lastTime), 0.1)
-        lastTime = time
-        guard hypot(speed.x, speed.y) > 20 else { return nil }
-        let movement = speed * interval
-        speed *= exp(-interval / Self.decay)
-        return (movement.x, movement.y)
     }
 }

@@ -24,11 +24,12 @@ final class PhotoView {
     /// The changes that the user requested before the first image of the photo.
     private var requests: [(inout PhotoTransform) -> Void] = []
     /// The movement to another transform.
-    private var movement: (from: PhotoTransform, to: PhotoTransform, start: Double)?
-    /// The photo that makes room for the next one, and the distance in which that follows.
-    private var slide: (old: Picture, distance: Double, start: Double)?
+    private var movement: (from: PhotoTransform, to: PhotoTransform)?
+    /// The photo that makes room for the next one, the distance in which that follows, and the part that is done.
+    private var slide: (old: Picture, distance: Double, part: Double)?
+    /// The animations of the movement or after a drag, of the slide, and of a photo that returns after a swipe.
+    private var moving, sliding, returning: Animation?
     private var inertia = Inertia()
-    private var isMoving = false
     /// The zoom for which the image was requested.
     private var zoomOfImage = 1.0
     private var pointer = (x: 0.0, y: 0.0)
@@ -62,8 +63,10 @@ final class PhotoView {
     func show(_ texture: Texture?, size: (width: Int, height: Int) = (1, 1), isSamePhoto: Bool) {
         self.texture = texture
         if !isSamePhoto {
-            swipe = Swipe()
+            moving = nil
             movement = nil
+            returning = nil
+            swipe = Swipe()
             transform.setPhoto(width: Double(size.width), height: Double(size.height))
             let requests = texture == nil ? [] : requests
             self.requests = []
@@ -76,6 +79,7 @@ final class PhotoView {
 
     /// Shows no photo.
     func clear() {
+        sliding = nil
         slide = nil
         show(nil, isSamePhoto: false)
     }
@@ -95,56 +99,36 @@ final class PhotoView {
 
     // MARK: Animations
 
-    /// The duration of an animation in seconds.
-    private static let duration = 0.2
-
-    private var isAnimated: Bool { widget.hasAnimations && widget.isMapped }
-
-    /// Returns the part of an animation that is done; nil at its end. It begins fast.
-    private static func part(since start: Double) -> Double? {
-        let rest = 1 - (Application.seconds - start) / duration
-        return rest > 0 ? 1 - rest * rest * rest : nil
-    }
-
     /// Zooms or rotates the photo in an animation. A further change continues at the end of the one before.
     func animate(_ body: @escaping (inout PhotoTransform) -> Void) {
         // The size of the photo is known with its first image.
         guard texture != nil else { return requests.append(body) }
-        isMoving = false
         var end = target
         body(&end)
-        guard isAnimated else { return change { $0 = end } }
-        if movement == nil { widget.onFrame { [weak self] in self?.continueMovement() ?? false } }
-        movement = (transform, end, Application.seconds)
+        movement = (transform, end)
+        moving = Animation(widget) { [weak self] in self?.continueMovement($0) }
         reportZoom()
     }
 
     /// The transform at the end of a movement.
     var target: PhotoTransform { movement?.to ?? transform }
 
-    private func continueMovement() -> Bool {
-        guard let movement else { return false }
-        guard let part = Self.part(since: movement.start) else {
-            change { $0 = movement.to }
-            return false
-        }
+    private func continueMovement(_ part: Double) {
+        guard let movement else { return }
+        if part == 1 { return change { $0 = movement.to } }
         transform = movement.from.moved(to: movement.to, part: part)
         widget.redraw()
-        return true
     }
 
     /// Moves the photo away, and the one that is shown next to its place.
     ///
     /// - Parameter direction: 1 if the next photo comes from the right, -1 if it comes from the left.
     func beginSlide(_ direction: Int) {
-        guard isAnimated, let old = picture else { return }
+        guard let old = picture else { return }
         let distance = Double(direction) * transform.viewSize.x + swipe.offset
-        slide = (old, distance, Application.seconds)
-        widget.onFrame { [weak self] in
-            guard let self, let start = slide?.start else { return false }
-            if Self.part(since: start) == nil { slide = nil }
-            widget.redraw()
-            return slide != nil
+        sliding = Animation(widget) { [weak self] part in
+            self?.slide = part < 1 ? (old, distance, part) : nil
+            self?.widget.redraw()
         }
     }
 
@@ -194,11 +178,11 @@ final class PhotoView {
 
     private func draw(_ drawing: Drawing) {
         var pictures = [picture].compactMap(\.self)
-        if var slide, let part = Self.part(since: slide.start) {
+        if var slide {
             for index in pictures.indices {
-                pictures[index].center.x += slide.distance * (1 - part)
+                pictures[index].center.x += slide.distance * (1 - slide.part)
             }
-            slide.old.center.x -= slide.distance * part
+            slide.old.center.x -= slide.distance * slide.part
             pictures.append(slide.old)
         }
         for picture in pictures {
@@ -224,7 +208,6 @@ final class PhotoView {
         widget.onPress { [weak self] count, x, y in
             guard let self else { return }
             widget.grabFocus()
-            isMoving = false
             if count == 2 { animate { $0.toggleZoom(aroundX: x, y: y) } }
         }
         widget.onDrag { [weak self] in self?.drag($0, $1, $2, $3) }
@@ -233,7 +216,8 @@ final class PhotoView {
     private func drag(_ phase: GesturePhase, _ x: Double, _ y: Double, _ time: Double) {
         switch phase {
         case .began:
-            isMoving = false
+            stop()
+            returning = nil
             inertia.begin(time: time)
             lastDrag = (0, 0)
             swipe.begin(time: time)
@@ -250,10 +234,7 @@ final class PhotoView {
         case .ended:
             guard transform.isZoomed else { return endSwipe(time) }
             inertia.release(time: time)
-            guard widget.hasAnimations, !isMoving else { return }
-            inertia.beginGlide(time: Application.seconds)
-            isMoving = true
-            widget.onFrame { [weak self] in self?.glide() ?? false }
+            if widget.hasAnimations { glide() }
         }
     }
 
@@ -261,25 +242,30 @@ final class PhotoView {
         let step = swipe.release(width: transform.viewSize.x, time: time)
         // Another photo begins at its place.
         if step != 0, onSwipe?(step) == true { return }
-        guard widget.hasAnimations, swipe.offset != 0 else {
-            swipe = Swipe()
-            return widget.redraw()
-        }
-        swipe.beginReturn(time: Application.seconds)
-        widget.onFrame { [weak self] in
-            guard let self else { return false }
-            defer { widget.redraw() }
-            return swipe.returnToPlace(time: Application.seconds)
+        let distance = swipe.offset
+        returning = Animation(widget) { [weak self] part in
+            self?.swipe.offset = distance * (1 - part)
+            self?.widget.redraw()
         }
     }
 
-    private func glide() -> Bool {
-        guard isMoving, let movement = inertia.step(time: Application.seconds) else {
-            isMoving = false
-            return false
+    /// Lets the photo come to rest after a drag. An animation begins with three times its average speed.
+    private func glide() {
+        let distance = inertia.speed * Self.glideSeconds / 3
+        var last = SIMD2<Double>.zero
+        moving = Animation(widget, seconds: Self.glideSeconds) { [weak self] part in
+            let step = distance * part - last
+            last += step
+            self?.change { $0.pan(x: step.x, y: step.y) }
         }
-        change { $0.pan(x: movement.x, y: movement.y) }
-        return true
+    }
+
+    private static let glideSeconds = 0.75
+
+    /// Ends a movement at its end, or the movement after a drag at once.
+    private func stop() {
+        moving = nil
+        change { _ in }
     }
 
     // MARK: Fingers
@@ -290,7 +276,8 @@ final class PhotoView {
             switch phase {
             case .began:
                 hasFingers = true
-                isMoving = false
+                stop()
+                returning = nil
                 swipe.cancel()
                 fingers.begin(x: x, y: y)
             case .changed: change { fingers.pinch(&$0, factor: factor, x: x, y: y) }

@@ -3,12 +3,10 @@ internal import Glibc
 /// A horizontal movement of a whole photo, which shows the next or the previous one.
 nonisolated struct Swipe {
     /// The distance of the photo from its place.
-    private(set) var offset = 0.0
+    var offset = 0.0
     private var inertia = Inertia()
     /// True for a horizontal movement; nil until the direction is known.
     private var isHorizontal: Bool?
-    /// The time of the release, or of the last step of the return; nil until the release.
-    private var lastTime: Double?
 
     /// The distance after which the direction of the movement is known.
     static let slack = 12.0
@@ -16,8 +14,6 @@ nonisolated struct Swipe {
     static let fraction = 0.25
     /// The speed in units per second with which the release shows another photo also after a short distance.
     static let speed = 600.0
-    /// The time in which the distance of a photo that returns falls to a third, in seconds.
-    private static let decay = 0.06
 
     mutating func begin(time: Double) {
         self = Swipe()
@@ -52,7 +48,6 @@ nonisolated struct Swipe {
     ///   - time: The time in seconds.
     /// - Returns: 1 for the next, -1 for the previous photo, 0 if the photo returns to its place.
     mutating func release(width: Double, time: Double) -> Int {
-        lastTime = time
         inertia.release(time: time)
         let speed = inertia.speed.x
         let isFar = offset.magnitude > width * Self.fraction
@@ -61,19 +56,5 @@ nonisolated struct Swipe {
         let isBackwards = speed.magnitude > Self.speed && (speed < 0) != (offset < 0)
         guard isHorizontal == true, isFar || isFast, !isBackwards else { return 0 }
         return offset < 0 ? 1 : -1
-    }
-
-    /// Begins the return of the released photo, whose clock may differ from that of the movement.
-    mutating func beginReturn(time: Double) { lastTime = time }
-
-    /// Moves the released photo towards its place.
-    ///
-    /// - Returns: False if it is in its place, or is moved again.
-    mutating func returnToPlace(time: Double) -> Bool {
-        guard let lastTime else { return false }
-        offset *= exp(-max(0, time - lastTime) / Self.decay)
-        self.lastTime = time
-        if offset.magnitude < 0.5 { offset = 0 }
-        return offset != 0
     }
 }
