@@ -355,6 +355,7 @@ if Context.environment["IMAGEFEED_VIEWER"] != nil {
         tests("ViewerTests", "Contract DBus TestSupport Viewer"),
         program("imagefeed", "Viewer"),
     ]
+    package.targets.first { $0.name == "Viewer" }?.resources = [.embedInCode("Style.css")]
 }
 
 // The tests of one module, with what they need, are a small package: see CONTRIBUTING.

@@ -48,7 +48,7 @@ package enum ViewerApplication {
     }
 
     private static func start(_ application: Application) {
-        application.addStyle(Style.rules)
+        application.addStyle(String(decoding: PackageResources.Style_css, as: UTF8.self))
         application.addAction("quit", key: "<Control>q") { _ in mainWindow?.window.close() }
         application.addAction("open", hasText: true) { open([$0], application, folder: "/") }
         do {
