@@ -61,3 +61,19 @@ extension KeyFile {
         return (try Configuration.read(descriptor), status.st_mode & 0o777)
     }
 }
+
+extension UserFolders {
+    /// Sets the value of a key in the configuration file of the user, whose folder is created if necessary.
+    ///
+    /// - Throws: ``KeyFile/FileError``; the file is unchanged then.
+    package func set(
+        _ value: String, for key: String, in group: String
+    ) throws(KeyFile.FileError) {
+        var path = ""
+        for name in configuration.split(separator: "/") {
+            path += "/\(name)"
+            mkdir(path, 0o700)
+        }
+        try KeyFile.set(value, for: key, in: group, at: "\(configuration)/imagefeed.conf")
+    }
+}

@@ -1,4 +1,5 @@
 package import DBus
+internal import Glibc
 package import ProviderKit
 
 /// A typed client of the daemon.
@@ -43,6 +44,14 @@ package struct ServiceClient {
     /// Reads the state of the daemon.
     package func snapshot() async throws -> DaemonMirror {
         DaemonMirror(manager: try await manager.properties(), objects: try await objects())
+    }
+
+    /// Makes the daemon read the configuration files again.
+    ///
+    /// - Returns: False if no daemon runs.
+    package func reloadConfiguration() async throws -> Bool {
+        let process = try await connection.processID(of: ServiceName.bus)
+        return process.map { kill($0, SIGHUP) == 0 } ?? false
     }
 
     private func proxy(_ path: ObjectPath) -> BusProxy {

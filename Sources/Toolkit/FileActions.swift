@@ -87,14 +87,9 @@ package enum UserFile {
         return text(taking: contents)
     }
 
-    /// Creates a folder unless it exists.
-    package nonisolated static func createFolder(_ path: String) {
-        g_mkdir_with_parents(path, 0o700)
-    }
-
     /// Replaces a file, and creates its folder if necessary.
     package nonisolated static func write(_ text: String, to folder: String, _ name: String) {
-        createFolder(folder)
+        g_mkdir_with_parents(folder, 0o700)
         g_file_set_contents("\(folder)/\(name)", text, -1, nil)
     }
 }

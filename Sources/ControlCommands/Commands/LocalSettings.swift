@@ -40,9 +40,7 @@ struct LocalSettings: ParsableArguments {
     /// - Throws: ``CommandFailure``; `BusError`.
     @MainActor func apply(to provider: ProviderProperties, of service: ServiceClient) async throws {
         try store(for: provider.id)
-        guard let daemon = try await service.connection.processID(of: ServiceName.bus),
-            kill(daemon, SIGHUP) == 0
-        else {
+        guard try await service.reloadConfiguration() else {
             throw CommandFailure.tr(
                 "The settings were stored, but the daemon could not read them. Restart it.")
         }
@@ -63,15 +61,9 @@ struct LocalSettings: ParsableArguments {
         }
         if let order { settings.append(("Order", order.rawValue)) }
         do {
-            let folder = try UserFolders.ofThisProcess().configuration
-            var path = ""
-            for name in folder.split(separator: "/") {
-                path += "/\(name)"
-                mkdir(path, 0o700)
-            }
+            let folders = try UserFolders.ofThisProcess()
             for (key, value) in settings {
-                try KeyFile.set(
-                    value, for: key, in: "Provider \(provider)", at: "\(folder)/imagefeed.conf")
+                try folders.set(value, for: key, in: "Provider \(provider)")
             }
         } catch let error as KeyFile.FileError {
             throw CommandFailure.tr(

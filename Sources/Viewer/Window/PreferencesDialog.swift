@@ -1,6 +1,5 @@
 internal import Configuration
 internal import Contract
-internal import DBus
 internal import Dispatch
 internal import Glibc
 internal import System
@@ -11,7 +10,7 @@ internal import Translation
 ///
 /// The daemon reads the configuration file again after a change. Source: imagefeed.conf(5).
 final class PreferencesDialog: Dialog {
-    private let connection: BusConnection
+    private let client: ServiceClient
     private let toasts: ToastArea
     private let folders: UserFolders
     private let folderRow = ActionRow(tr("Folder"))
@@ -36,15 +35,14 @@ final class PreferencesDialog: Dialog {
         onSize: @escaping (ThumbnailSize) -> Void, onPhotos: @escaping () -> Void
     ) {
         guard let folders = try? UserFolders.ofThisProcess() else { return nil }
-        connection = service.connection
+        client = service.client
         self.toasts = toasts
         self.onPhotos = onPhotos
         self.folders = folders
         super.init(parent, title: tr("Preferences"), width: 560, height: 620)
-        let sizes = ThumbnailSize.allCases
-        let sizeRow = ComboRow(
-            tr("Thumbnails"), sizes.map(\.title), sizes.firstIndex(of: size) ?? 0
-        ) { onSize(sizes[$0]) }
+        let sizeRow = ComboRow(tr("Thumbnails"), ThumbnailSize.titles, size.rawValue) {
+            onSize(ThumbnailSize(rawValue: $0) ?? size)
+        }
         content.append(RowGroup(tr("Photos"), sizeRow))
         // In a sandbox, the folder is not the one of the daemon.
         guard access("/.flatpak-info", F_OK) != 0 else { return }
@@ -72,53 +70,44 @@ final class PreferencesDialog: Dialog {
             onPhotos()
             set($0, "Exclude", in: Self.local)
         }
+        func toggle(_ title: String, _ group: String, _ key: String, _ standard: Bool) -> Widget {
+            SwitchRow(title, configuration.bool(group, key) ?? standard) { [unowned self] in
+                set("\($0)", key, in: group)
+            }
+        }
+        // A row for some values of a key, and for its current one if that is another.
+        func choice(
+            _ title: String, _ key: String, _ usual: String, _ known: KeyValuePairs<String, String>
+        ) -> Widget {
+            let current = configuration.string(Self.daemon, key) ?? usual
+            let isKnown = known.contains { $0.key == current }
+            let choices = Array(known) + (isKnown ? [] : [(current, current)])
+            let selected = choices.firstIndex { $0.key == current } ?? 0
+            return ComboRow(title, choices.map(\.value), selected) { [unowned self] in
+                set(choices[$0].key, key, in: Self.daemon)
+            }
+        }
+        let places = tr("Show the places of photos")
         content.append(
             RowGroup(
                 tr("This computer"), folderRow, exclusions,
-                switchRow(
-                    configuration, tr("Show the places of photos"), Self.local, "ShowLocation",
-                    false)))
+                toggle(places, Self.local, "ShowLocation", false)))
         content.append(
             RowGroup(
                 tr("Services"),
-                choiceRow(
-                    configuration, tr("Look for new photos"), "RefreshInterval",
+                choice(
+                    tr("Look for new photos"), "RefreshInterval", "15m",
                     [
-                        ("5m", tr("Every 5 minutes")), ("15m", tr("Every 15 minutes")),
-                        ("1h", tr("Every hour")), ("0", tr("Never")),
-                    ], standard: "15m"),
-                choiceRow(
-                    configuration, tr("Disk space for images, after the next start"), "CacheLimit",
+                        "5m": tr("Every 5 minutes"), "15m": tr("Every 15 minutes"),
+                        "1h": tr("Every hour"), "0": tr("Never"),
+                    ]),
+                choice(
+                    tr("Disk space for images, after the next start"), "CacheLimit", "512M",
                     [
-                        ("128M", tr("128 MB")), ("512M", tr("512 MB")), ("2G", tr("2 GB")),
-                        ("8G", tr("8 GB")),
-                    ],
-                    standard: "512M"),
-                switchRow(
-                    configuration, tr("Notifications about problems"), Self.daemon, "Notifications",
-                    true)))
-    }
-
-    private func switchRow(
-        _ configuration: Configuration, _ title: String, _ group: String, _ key: String,
-        _ standard: Bool
-    ) -> SwitchRow {
-        SwitchRow(title, configuration.bool(group, key) ?? standard) { [unowned self] in
-            set("\($0)", key, in: group)
-        }
-    }
-
-    /// Returns a row for some values of a key, and for its current one if that is another.
-    private func choiceRow(
-        _ configuration: Configuration, _ title: String, _ key: String,
-        _ values: [(value: String, title: String)], standard: String
-    ) -> ComboRow {
-        let current = configuration.string(Self.daemon, key) ?? standard
-        let values =
-            values.contains { $0.value == current } ? values : values + [(current, current)]
-        return ComboRow(
-            title, values.map(\.title), values.firstIndex { $0.value == current } ?? 0
-        ) { [unowned self] in set(values[$0].value, key, in: Self.daemon) }
+                        "128M": tr("128 MB"), "512M": tr("512 MB"), "2G": tr("2 GB"),
+                        "8G": tr("8 GB"),
+                    ]),
+                toggle(tr("Notifications about problems"), Self.daemon, "Notifications", true)))
     }
 
     private func showFolder(_ path: [UInt8]) {
@@ -143,49 +132,35 @@ final class PreferencesDialog: Dialog {
     private func set(
         _ value: String, _ key: String, in group: String, _ onSuccess: @escaping () -> Void = {}
     ) {
-        let path = "\(folders.configuration)/imagefeed.conf"
-        Task { [connection, toasts, folders] in
-            let reason = await Self.queue.run { () -> String? in
-                UserFile.createFolder(folders.configuration)
+        Task { [client, toasts, folders] in
+            let problem = await Self.queue.run { () -> KeyFile.FileError? in
                 do throws(KeyFile.FileError) {
-                    try KeyFile.set(value, for: key, in: group, at: path)
+                    try folders.set(value, for: key, in: group)
                     return nil
                 } catch {
-                    return error.reason
+                    return error
                 }
             }
-            if let reason {
+            if let problem {
                 return toasts.show(
-                    tr("{file} cannot be changed: {reason}.", ["file": path, "reason": reason]))
+                    tr(
+                        "{file} cannot be changed: {reason}.",
+                        ["file": problem.path, "reason": problem.reason]))
             }
             // Without a running daemon, its next start reads the file.
-            if let process = try? await connection.processID(of: ServiceName.bus) {
-                kill(process, SIGHUP)
-            }
+            _ = try? await client.reloadConfiguration()
             onSuccess()
         }
     }
 }
 
 /// The size of the thumbnails in the grid.
-nonisolated enum ThumbnailSize: Int, CaseIterable, Sendable {
+nonisolated enum ThumbnailSize: Int, Sendable {
     case small, medium, large
 
-    var title: String {
-        switch self {
-        // Translators: the size of thumbnails
-        case .small: tr("Small")
-        case .medium: tr("Medium")
-        case .large: tr("Large")
-        }
-    }
+    // Translators: the size of thumbnails
+    static var titles: [String] { [tr("Small"), tr("Medium"), tr("Large")] }
 
     /// The height of the rows, relative to that of medium thumbnails.
-    var scale: Double {
-        switch self {
-        case .small: 0.65
-        case .medium: 1
-        case .large: 1.6
-        }
-    }
+    var scale: Double { [0.65, 1, 1.6][rawValue] }
 }
