@@ -255,6 +255,7 @@ def preferences(start, step):
     step("files and folders that are not to be shown leave at once")
     exclude("")
     screen.wait("All photos, 8 photos", "list item")
+    screen.press("4 new photos")
     screen.wait("Photo 000", "list item")
     step("without patterns, they return")
     # The new contents are written to this file first.

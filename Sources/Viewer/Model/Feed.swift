@@ -45,7 +45,7 @@ final class Feed {
     private var isRequesting = false
     /// The account was ready, and the network available, when they changed last.
     private var wasAvailable = true
-    /// True if the photos are replaced at the next update, because others were chosen.
+    /// True if the photos are replaced at the next update, because another folder was chosen.
     var isOutdated = false
     /// True if photos arrived while an account was being read for the first time.
     private var hasUncountedPhotos = false

@@ -178,7 +178,7 @@ final class MainWindow {
             onSize: { [weak self] in
                 self?.state.thumbnails = $0
                 self?.feedPage.grid.scale = $0.scale
-            }, onPhotos: { [weak self] in self?.feedPage.feed?.isOutdated = true })
+            }, onFolder: { [weak self] in self?.feedPage.feed?.isOutdated = true })
     }
 
     /// Lets the user choose the folder with the photos, and shows these.

@@ -14,7 +14,7 @@ final class PreferencesDialog: Dialog {
     private let toasts: ToastArea
     private let folders: UserFolders
     private let folderRow = ActionRow(tr("Folder"))
-    private let onPhotos: () -> Void
+    private let onFolder: () -> Void
 
     /// Writes one setting after another.
     private static let queue = DispatchQueue(label: "settings")
@@ -29,15 +29,15 @@ final class PreferencesDialog: Dialog {
     ///   - toasts: The place for errors.
     ///   - size: The size of the thumbnails.
     ///   - onSize: Receives another size.
-    ///   - onPhotos: Called before the daemon reads other photos.
+    ///   - onFolder: Called before the daemon reads another folder.
     init?(
         _ parent: Window, _ service: Service, _ toasts: ToastArea, _ size: ThumbnailSize,
-        onSize: @escaping (ThumbnailSize) -> Void, onPhotos: @escaping () -> Void
+        onSize: @escaping (ThumbnailSize) -> Void, onFolder: @escaping () -> Void
     ) {
         guard let folders = try? UserFolders.ofThisProcess() else { return nil }
         client = service.client
         self.toasts = toasts
-        self.onPhotos = onPhotos
+        self.onFolder = onFolder
         self.folders = folders
         super.init(parent, title: tr("Preferences"), width: 560, height: 620)
         let sizeRow = ComboRow(tr("Thumbnails"), ThumbnailSize.titles, size.rawValue) {
@@ -66,10 +66,7 @@ final class PreferencesDialog: Dialog {
         // Translators: followed by files and folders below the pictures folder. Keep the example as it is.
         let exclusions = EntryRow(tr("Do not show, such as Scans;*.gif"))
         exclusions.text = configuration.string(Self.local, "Exclude") ?? ""
-        exclusions.onApply { [unowned self] in
-            onPhotos()
-            set($0, "Exclude", in: Self.local)
-        }
+        exclusions.onApply { [unowned self] in set($0, "Exclude", in: Self.local) }
         func toggle(_ title: String, _ group: String, _ key: String, _ standard: Bool) -> Widget {
             SwitchRow(title, configuration.bool(group, key) ?? standard) { [unowned self] in
                 set("\($0)", key, in: group)
@@ -123,7 +120,7 @@ final class PreferencesDialog: Dialog {
             [weak self] path in
             guard let self else { return }
             showFolder(Array(path.utf8))
-            onPhotos()
+            onFolder()
             set(path, "Directory", in: Self.local, onChoice)
         }
     }

@@ -47,7 +47,10 @@ final class Sidebar {
         service.changed.observe(self) { [weak self] in self?.update() }
         service.restarted.observe(self) { [weak self] in self?.reloadSources() }
         service.event.observe(self) { [weak self] account, event in
-            if case .updated = event { self?.loadSources(account) }
+            switch event {
+            case .updated, .photosRemoved: self?.loadSources(account)
+            default: break
+            }
         }
     }
 
