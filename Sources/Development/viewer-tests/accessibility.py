@@ -47,7 +47,12 @@ class Widget:
 
     def extents(self):
         """Returns the place in the window, in pixels."""
-        return Extents(*self.call("Component", "GetExtents", "(u)", Atspi.CoordType.WINDOW))
+        place = Extents(*self.program.extents(self.path))
+        if IS_NEW:
+            # GTK 4.18 subtracts the border of a window twice; the place of the window itself shows it once.
+            x, y, _, _ = self.program.extents(self.program.window(self.path))
+            place = place._replace(x=place.x - 2 * x, y=place.y - 2 * y)
+        return place
 
     def act(self):
         return self.get("Action", "NActions") > 0 and self.call("Action", "DoAction", "(i)", 0)
@@ -90,6 +95,15 @@ class Program:
     def get(self, path, interface, name):
         """Returns a property."""
         return self.call(path, "org.freedesktop.DBus.Properties", "Get", "(ss)", f"org.a11y.atspi.{interface}", name)
+
+    def extents(self, path):
+        return self.call(path, "org.a11y.atspi.Component", "GetExtents", "(u)", Atspi.CoordType.WINDOW)
+
+    def window(self, path):
+        """Returns the path of the window of a widget."""
+        while (parent := self.get(path, "Accessible", "Parent")[1]) != ROOT:
+            path = parent
+        return path
 
     def windows(self):
         """Returns the windows, and the children of each visible widget by its path."""
