@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import System
 
 /// A widget that its owner draws.
 @MainActor
@@ -11,12 +12,12 @@ package final class Canvas: Widget {
     package init() {
         super.init(Self.new(Self.type, GTK_ACCESSIBLE_ROLE_IMG))
         gtk_widget_set_overflow(widget, GTK_OVERFLOW_HIDDEN)
-        g_object_set_data(cast(), Self.key, Unmanaged.passUnretained(self).toOpaque())
+        g_object_set_data(cast(), Self.key, CallbackContext.pointer(to: self))
     }
 
     isolated deinit { g_object_set_data(cast(), Self.key, nil) }
 
-    private static let key = "imagefeed-canvas"
+    private nonisolated static let key = "imagefeed-canvas"
 
     private static let type: GType = g_type_register_static_simple(
         gtk_widget_get_type(), "ImageFeedCanvas", guint(MemoryLayout<GtkWidgetClass>.size),
@@ -24,27 +25,23 @@ package final class Canvas: Widget {
             guard let class_ else { return }
             let functions = class_.assumingMemoryBound(to: GtkWidgetClass.self)
             functions.pointee.snapshot = { widget, snapshot in
-                nonisolated(unsafe) let parameters = (widget, snapshot)
-                MainActor.assumeIsolated {
-                    guard let snapshot = parameters.1, let canvas = Canvas.of(parameters.0) else {
-                        return
-                    }
-                    canvas.onDraw?(Drawing(snapshot: snapshot))
+                CallbackContext.enter(Canvas.context(of: widget), snapshot) {
+                    (canvas: Canvas, snapshot) in
+                    if let snapshot { canvas.onDraw?(Drawing(snapshot: snapshot)) }
                 }
             }
             functions.pointee.size_allocate = { widget, _, _, _ in
-                nonisolated(unsafe) let widget = widget
-                MainActor.assumeIsolated { Canvas.of(widget)?.onResize?() }
+                CallbackContext.enter(Canvas.context(of: widget), ()) { (canvas: Canvas, _) in
+                    canvas.onResize?()
+                }
             }
         },
         guint(MemoryLayout<GtkWidget>.size), nil, GTypeFlags(0))
 
-    private static func of(_ widget: UnsafeMutablePointer<GtkWidget>?) -> Canvas? {
-        guard let widget,
-            let pointer = g_object_get_data(
-                UnsafeMutableRawPointer(widget).assumingMemoryBound(to: GObject.self), key)
-        else { return nil }
-        return Unmanaged<Canvas>.fromOpaque(pointer).takeUnretainedValue()
+    private nonisolated static func context(
+        of widget: UnsafeMutablePointer<GtkWidget>?
+    ) -> UnsafeMutableRawPointer? {
+        widget?.withMemoryRebound(to: GObject.self, capacity: 1) { g_object_get_data($0, key) }
     }
 }
 

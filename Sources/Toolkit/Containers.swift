@@ -13,14 +13,19 @@ package final class Overlay: Widget {
 ///
 /// The others are hidden also from screen readers, to which GTK 4.8 shows all pages of a stack.
 package final class Stack: Widget {
-    private var pages: [String: Widget] = [:]
+    private let pages: KeyValuePairs<String, Widget>
 
-    /// - Parameter isFading: True to fade from one page to the other, unless the user turned animations off.
-    package init(isFading: Bool = false) {
+    /// - Parameters:
+    ///   - pages: The pages with their names. The first one is visible.
+    ///   - isFading: True to fade from one page to the other, unless the user turned animations off.
+    package init(_ pages: KeyValuePairs<String, Widget>, isFading: Bool = false) {
+        self.pages = pages
         super.init(gtk_stack_new())
+        for (name, page) in pages { gtk_stack_add_named(opaque, page.widget, name) }
         gtk_stack_set_hhomogeneous(opaque, 0)
         if isFading { gtk_stack_set_transition_type(opaque, GTK_STACK_TRANSITION_TYPE_CROSSFADE) }
         onChange(of: "transition-running") { [weak self] in self?.hideOthers() }
+        hideOthers()
     }
 
     private func hideOthers() {
@@ -29,17 +34,10 @@ package final class Stack: Widget {
         for (name, page) in pages where name != visible { page.isVisible = false }
     }
 
-    /// Adds a page. The first one is visible.
-    package func add(_ page: Widget, _ name: String) {
-        page.isVisible = pages.isEmpty
-        pages[name] = page
-        gtk_stack_add_named(opaque, page.widget, name)
-    }
-
     package var visiblePage: String {
         get { text(gtk_stack_get_visible_child_name(opaque)) }
         set {
-            pages[newValue]?.isVisible = true
+            pages.first { $0.key == newValue }?.value.isVisible = true
             gtk_stack_set_visible_child_name(opaque, newValue)
             hideOthers()
         }
@@ -48,12 +46,12 @@ package final class Stack: Widget {
 
 /// Two pages side by side, of which a narrow window shows one.
 package final class Leaflet: Widget {
-    package init() {
+    package init(_ pages: Widget...) {
         super.init(adw_leaflet_new())
         adw_leaflet_set_can_navigate_back(opaque, 1)
+        for page in pages { adw_leaflet_append(opaque, page.widget) }
     }
 
-    package func add(_ page: Widget) { adw_leaflet_append(opaque, page.widget) }
     package func show(_ page: Widget) { adw_leaflet_set_visible_child(opaque, page.widget) }
     /// True if only one page is visible.
     package var isFolded: Bool { adw_leaflet_get_folded(opaque) != 0 }
@@ -143,36 +141,28 @@ package final class Revealer: Widget {
 
 /// The bar at the top of a window or page.
 package final class HeaderBar: Widget {
-    private let titleWidget: Widget
+    private let title = Label().ellipsizing(atStart: false).styled("title")
+    private let subtitle = Label().ellipsizing(atStart: false).styled("subtitle")
+    private lazy var titles = Box(.vertical, title, subtitle).aligned(.fill, .center)
 
     package init() {
-        titleWidget = Widget(adw_window_title_new("", ""))
         super.init(adw_header_bar_new())
-        adw_header_bar_set_title_widget(opaque, titleWidget.widget)
-        Self.shrinkLabels(titleWidget.widget)
-    }
-
-    /// Lets the labels of a title become as narrow as an ellipsis.
-    ///
-    /// libadwaita reserves five characters, which is too much for a narrow window with large text.
-    private static func shrinkLabels(_ widget: UnsafeMutablePointer<GtkWidget>) {
-        if shim_is(UnsafeMutableRawPointer(widget), gtk_label_get_type()) != 0 {
-            gtk_label_set_width_chars(OpaquePointer(widget), -1)
-        }
-        var child = gtk_widget_get_first_child(widget)
-        while let current = child {
-            shrinkLabels(current)
-            child = gtk_widget_get_next_sibling(current)
-        }
+        adw_header_bar_set_title_widget(opaque, titles.widget)
+        setTitle("", subtitle: "")
     }
 
     /// Sets the title, and the subtitle unless it is nil.
     package func setTitle(_ title: String, subtitle: String? = nil) {
-        adw_window_title_set_title(titleWidget.opaque, title)
-        if let subtitle { adw_window_title_set_subtitle(titleWidget.opaque, subtitle) }
+        self.title.text = title
+        guard let subtitle else { return }
+        self.subtitle.text = subtitle
+        self.subtitle.isVisible = !subtitle.isEmpty
     }
     package func addStart(_ child: Widget) { adw_header_bar_pack_start(opaque, child.widget) }
-    package func addEnd(_ child: Widget) { adw_header_bar_pack_end(opaque, child.widget) }
+    /// Adds widgets, the first one at the end.
+    package func addEnd(_ children: Widget...) {
+        for child in children { adw_header_bar_pack_end(opaque, child.widget) }
+    }
     package func remove(_ child: Widget) { adw_header_bar_remove(opaque, child.widget) }
     package func showsButtons(start: Bool, end: Bool) {
         adw_header_bar_set_show_start_title_buttons(opaque, start ? 1 : 0)

@@ -32,9 +32,9 @@ package final class Label: Widget {
 
     /// Shortens long text.
     @discardableResult
-    package func ellipsizing() -> Self {
+    package func ellipsizing(atStart: Bool = true) -> Self {
         gtk_label_set_ellipsize(opaque, PANGO_ELLIPSIZE_END)
-        gtk_label_set_xalign(opaque, 0)
+        gtk_label_set_xalign(opaque, atStart ? 0 : 0.5)
         return self
     }
 

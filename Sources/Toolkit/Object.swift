@@ -78,28 +78,24 @@ struct SignalCall {
     let count: Int
     let values: UnsafePointer<GValue>?
 
-    private func value(_ index: Int) -> UnsafePointer<GValue>? {
-        index < count ? values.map { $0 + index } : nil
-    }
+    private func value<Value>(
+        _ index: Int, _ read: (UnsafePointer<GValue>?) -> Value
+    ) -> Value? { index < count ? values.map { read($0 + index) } : nil }
 
-    func int(_ index: Int) -> Int { value(index).map { Int(g_value_get_int($0)) } ?? 0 }
-    func unsigned(_ index: Int) -> UInt32 { value(index).map { g_value_get_uint($0) } ?? 0 }
-    func double(_ index: Int) -> Double { value(index).map { g_value_get_double($0) } ?? 0 }
-    func flags(_ index: Int) -> UInt32 { value(index).map { g_value_get_flags($0) } ?? 0 }
-    func string(_ index: Int) -> String {
-        value(index).flatMap { g_value_get_string($0) }.map { String(cString: $0) } ?? ""
-    }
+    func int(_ index: Int) -> Int { Int(value(index, g_value_get_int) ?? 0) }
+    func unsigned(_ index: Int) -> UInt32 { value(index, g_value_get_uint) ?? 0 }
+    func double(_ index: Int) -> Double { value(index, g_value_get_double) ?? 0 }
+    func flags(_ index: Int) -> UInt32 { value(index, g_value_get_flags) ?? 0 }
+    func string(_ index: Int) -> String { text(value(index, g_value_get_string) ?? nil) }
     func object(_ index: Int) -> UnsafeMutableRawPointer? {
-        value(index).flatMap { g_value_get_object($0) }
+        value(index, g_value_get_object) ?? nil
     }
     func pointer(_ index: Int) -> UnsafeMutableRawPointer? {
-        value(index).flatMap { g_value_get_pointer($0) }
+        value(index, g_value_get_pointer) ?? nil
     }
+    func variant(_ index: Int) -> OpaquePointer? { value(index, g_value_get_variant) ?? nil }
     /// The object of the signal.
     var sender: OpaquePointer? { object(0).map { OpaquePointer($0) } }
-    func variant(_ index: Int) -> OpaquePointer? {
-        value(index).flatMap { g_value_get_variant($0) }
-    }
 
     /// Sets the result of a signal that returns a boolean.
     func reply(_ flag: Bool) { result.map { g_value_set_boolean($0, flag ? 1 : 0) } }

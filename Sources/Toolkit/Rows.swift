@@ -93,12 +93,9 @@ package final class ComboRow: Widget {
         adw_combo_row_set_use_subtitle(cast(), 1)
         // libadwaita 1.7 does not show the first choice.
         adw_action_row_set_subtitle(cast(), choices[selected])
-        let raw = self.raw
-        onChange(of: "selected") {
-            let row = raw.assumingMemoryBound(to: AdwComboRow.self)
-            let index = Int(adw_combo_row_get_selected(row))
-            adw_action_row_set_subtitle(
-                raw.assumingMemoryBound(to: AdwActionRow.self), choices[index])
+        connect("notify::selected") { call in
+            let index = Int(adw_combo_row_get_selected(UnsafeMutablePointer(call.sender)))
+            adw_action_row_set_subtitle(UnsafeMutablePointer(call.sender), choices[index])
             action(index)
         }
     }
@@ -113,8 +110,7 @@ package final class SwitchRow: Widget {
         gtk_switch_set_active(control.opaque, isOn ? 1 : 0)
         adw_action_row_add_suffix(cast(), control.widget)
         adw_action_row_set_activatable_widget(cast(), control.widget)
-        let opaque = control.opaque
-        control.onChange(of: "active") { action(gtk_switch_get_active(opaque) != 0) }
+        control.connect("notify::active") { action(gtk_switch_get_active($0.sender) != 0) }
     }
 }
 

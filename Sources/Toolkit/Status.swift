@@ -52,10 +52,9 @@ package final class ToastArea: Widget {
     /// The time of an animation. libadwaita 1.2 ends the process if a message comes or goes during that of another one.
     private static let animationTime = Duration.milliseconds(500)
 
-    package init(_ child: Widget) {
-        super.init(adw_toast_overlay_new())
-        adw_toast_overlay_set_child(opaque, child.widget)
-    }
+    package init() { super.init(adw_toast_overlay_new()) }
+
+    package func setChild(_ child: Widget) { adw_toast_overlay_set_child(opaque, child.widget) }
 
     /// Shows a message for five seconds; with a button, for ten.
     ///

@@ -160,14 +160,11 @@ extension Widget {
         }
     }
 
-    /// Calls the handlers for each movement of the pointer and when it leaves.
-    package func onPointer(
-        moved: @escaping (_ x: Double, _ y: Double) -> Void, left: @escaping () -> Void = {}
-    ) {
+    /// Calls `handler` for each movement of the pointer.
+    package func onPointer(_ handler: @escaping (_ x: Double, _ y: Double) -> Void) {
         let motion = controller(gtk_event_controller_motion_new())
         for signal in ["enter", "motion"] {
-            motion.connect(signal) { call in moved(call.double(1), call.double(2)) }
+            motion.connect(signal) { call in handler(call.double(1), call.double(2)) }
         }
-        motion.connect("leave") { _ in left() }
     }
 }

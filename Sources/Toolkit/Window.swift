@@ -4,7 +4,8 @@ internal import CAdwaita
 package final class Window: Widget {
     /// Called when the user closes the window. Returns true to keep it open.
     package var onClose: (() -> Bool)?
-    private var inhibition: guint?
+    /// Zero if the screen may turn off, or if the desktop cannot prevent it.
+    private var inhibition: guint = 0
 
     var window: UnsafeMutablePointer<GtkWindow> { cast() }
 
@@ -71,11 +72,10 @@ package final class Window: Widget {
     /// Prevents the screen from turning off, or allows it again.
     package func inhibitIdle(_ isInhibited: Bool) {
         let application = gtk_window_get_application(window)
-        // Zero stands for a desktop that does not support it.
-        if let inhibition, inhibition != 0 { gtk_application_uninhibit(application, inhibition) }
+        if inhibition != 0 { gtk_application_uninhibit(application, inhibition) }
         inhibition =
             isInhibited
-            ? gtk_application_inhibit(application, window, GTK_APPLICATION_INHIBIT_IDLE, nil) : nil
+            ? gtk_application_inhibit(application, window, GTK_APPLICATION_INHIBIT_IDLE, nil) : 0
     }
 
     /// Copies text to the clipboard.

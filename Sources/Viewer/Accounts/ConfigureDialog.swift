@@ -10,8 +10,7 @@ final class ConfigureDialog: Dialog {
     private let identifier = EntryRow(tr("Client ID"))
     private let secret = EntryRow(tr("Client secret"), isPassword: true)
     private let problem = Label().wrapping().styled("error")
-    private let save = Button(tr("_Save")).styled("suggested-action", "pill")
-        .aligned(.center, .start)
+    private let save = Button(pill: tr("_Save"), isSuggested: true)
 
     init(_ owner: AccountDialogs, _ provider: ProviderProperties) {
         self.owner = owner

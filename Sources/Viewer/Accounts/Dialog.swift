@@ -19,6 +19,17 @@ extension Box {
     }
 }
 
+extension Button {
+    /// Creates a round button in the middle.
+    convenience init(
+        pill title: String, isSuggested: Bool = false, _ action: @escaping () -> Void = {}
+    ) {
+        self.init(title, action)
+        if isSuggested { styled("suggested-action") }
+        styled("pill").aligned(.center, .start)
+    }
+}
+
 extension Avatar {
     /// Creates the avatar of an account, whose image is loaded.
     convenience init(_ account: AccountProperties, size: Int, _ loader: ImageLoader) {

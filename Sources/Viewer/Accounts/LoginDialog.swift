@@ -8,16 +8,14 @@ final class LoginDialog: Dialog {
     private let owner: AccountDialogs
     private let provider: ProviderProperties
     private let account: AccountProperties?
-    private let pages = Stack()
+    private lazy var pages = Stack(["form": makeForm(), "progress": makeProgress()])
 
     private let username = EntryRow(tr("User name"))
     private let password: EntryRow
     private let server = EntryRow(tr("Server"))
     private let fields = RowGroup("")
     private let problem = Label().wrapping()
-    private let logInButton = Button(tr("_Log in"))
-    private let configureButton = Button(tr("_Set up again"))
-    private let registerButton = Button(tr("_Register a new user"))
+    private let configureButton = Button(pill: tr("_Set up again"))
 
     private let progressLabel = Label().wrapping(atStart: false)
     private let spinner = Spinner(size: 48).aligned(.center, .center)
@@ -64,8 +62,6 @@ final class LoginDialog: Dialog {
 
     override func present() {
         content.append(pages)
-        pages.add(makeForm(), "form")
-        pages.add(makeProgress(), "progress")
         super.present()
         if !needsServer, !hasPassword { start(isRegistration: false) }
     }
@@ -102,20 +98,22 @@ final class LoginDialog: Dialog {
             form.append(names)
         }
         problem.styled("error").isVisible = false
-        logInButton.styled("suggested-action", "pill").aligned(.center, .start)
-        configureButton.styled("pill").aligned(.center, .start).isVisible = false
+        configureButton.isVisible = false
         configureButton.onClick { [weak self] in
             guard let self else { return }
             close()
             ConfigureDialog(owner, provider).present()
         }
+        let logInButton = Button(pill: tr("_Log in"), isSuggested: true) { [weak self] in
+            self?.start(isRegistration: false)
+        }
         form.append(problem, logInButton, configureButton)
         if hasNames, account == nil {
-            registerButton.styled("pill").aligned(.center, .start)
-            form.append(registerButton)
-            registerButton.onClick { [weak self] in self?.start(isRegistration: true) }
+            form.append(
+                Button(pill: tr("_Register a new user")) { [weak self] in
+                    self?.start(isRegistration: true)
+                })
         }
-        logInButton.onClick { [weak self] in self?.start(isRegistration: false) }
         for row in [username, password, server] {
             row.onSubmit { [weak self] in self?.start(isRegistration: false) }
         }
@@ -149,18 +147,16 @@ final class LoginDialog: Dialog {
     // MARK: Progress
 
     private func makeProgress() -> Box {
-        let openButton = Button(tr("_Open the browser again")) { [weak self] in self?.openBrowser()
+        let openButton = Button(pill: tr("_Open the browser again")) { [weak self] in
+            self?.openBrowser()
         }
-        let copyButton = Button(tr("_Copy the address")) { [weak self] in
+        let copyButton = Button(pill: tr("_Copy the address")) { [weak self] in
             guard let self else { return }
             window.copy(address.text)
             progressLabel.text = tr("The address was copied. Open it in a browser.")
         }
-        let submit = Button(tr("_Submit the code")) { [weak self] in self?.submitCode() }
+        let submit = Button(pill: tr("_Submit the code")) { [weak self] in self?.submitCode() }
         code.onSubmit { [weak self] in self?.submitCode() }
-        for button in [openButton, copyButton, submit] {
-            button.styled("pill").aligned(.center, .start)
-        }
         codeBox.append(
             Label(
                 tr(
@@ -169,8 +165,7 @@ final class LoginDialog: Dialog {
             ).wrapping(), RowGroup("", code), submit)
         let trouble = Box(.vertical, spacing: 12, address, copyButton, openButton, codeBox)
         browserBox.append(Expander(tr("Trouble with the browser?"), trouble))
-        let cancelButton = Button(tr("_Cancel")) { [weak self] in self?.close() }
-            .styled("pill").aligned(.center, .start)
+        let cancelButton = Button(pill: tr("_Cancel")) { [weak self] in self?.close() }
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
     }
 

@@ -17,12 +17,12 @@ final class ProfileView {
     private let facts = Box(.vertical, spacing: 12)
     private let label = EntryRow(tr("Label"))
     private let likes = Label().wrapping().styled("dim-label")
-    private let likesBox: Box
+    private lazy var likesBox = Box(
+        .vertical, spacing: 2,
+        Label(tr("Likes"), isHeading: true).wrapping().styled("title-4"), likes)
+
     init(_ owner: AccountDialogs) {
         self.owner = owner
-        likesBox = Box(
-            .vertical, spacing: 2,
-            Label(tr("Likes"), isHeading: true).wrapping().styled("title-4"), likes)
         let content = Box(.vertical, spacing: 18, facts, RowGroup("", label)).margins(18)
         widget.append(
             Clamp(content, maximumWidth: 560), likesBox.margins(horizontal: 12, vertical: 0), reason
@@ -66,8 +66,10 @@ final class ProfileView {
         facts.add(fact: tr("Service"), provider?.shownName ?? "")
         facts.add(fact: tr("State"), account.notices.joined(separator: " "))
         if account.isLoggedIn { return }
-        let button = Button(tr("_Log in again")) { [weak owner] in owner?.logIn(again: account) }
-        facts.append(button.styled("pill", "suggested-action").aligned(.center, .start))
+        facts.append(
+            Button(pill: tr("_Log in again"), isSuggested: true) { [weak owner] in
+                owner?.logIn(again: account)
+            })
     }
 
     // MARK: Actions
@@ -75,21 +77,19 @@ final class ProfileView {
     private func addActions(_ account: AccountProperties) {
         let isUser = provider?.has("register") == true
         var entries: [MenuEntry] = []
-        if !isUser {
-            entries.append(
-                MenuEntry(tr("Log in again…")) { [weak owner] in owner?.logIn(again: account) })
+        func add(
+            _ title: String, if isOffered: Bool = true,
+            _ action: @escaping @MainActor (ProfileView) -> Void
+        ) {
+            if isOffered { entries.append(MenuEntry(title) { [weak self] in self.map(action) }) }
         }
-        if account.isLoggedIn, provider?.has("avatar") == true {
-            entries.append(
-                MenuEntry(tr("Change the avatar…")) { [weak self] in self?.chooseAvatar() })
+        add(tr("Log in again…"), if: !isUser) { $0.owner.logIn(again: account) }
+        let hasAvatar = account.isLoggedIn && provider?.has("avatar") == true
+        add(tr("Change the avatar…"), if: hasAvatar) { $0.chooseAvatar() }
+        add(tr("Log out…"), if: account.isLoggedIn) { $0.confirmLogout(account) }
+        add(isUser ? tr("Delete user…") : tr("Remove account…")) {
+            $0.confirmRemoval(account, isUser)
         }
-        if account.isLoggedIn {
-            entries.append(
-                MenuEntry(tr("Log out…")) { [weak self] in self?.confirmLogout(account) })
-        }
-        let removal = isUser ? tr("Delete user…") : tr("Remove account…")
-        entries.append(
-            MenuEntry(removal) { [weak self] in self?.confirmRemoval(account, isUser) })
         menuButton.menu.removeAll()
         menuButton.menu.add(entries)
     }

@@ -6,7 +6,8 @@ internal import Translation
 /// The photos of a feed in justified rows, below headings with the months if the feed is ordered by date. Only the visible
 /// part has widgets.
 final class FeedGrid {
-    let widget: ScrollArea
+    private(set) lazy var widget = ScrollArea(Box(.vertical, top, area), mayOverflow: true)
+        .expanding()
     /// The content above the photos, which scrolls with them.
     private let top: Widget
     /// Shows the months and the number of selected photos, and opens photos.
@@ -52,7 +53,6 @@ final class FeedGrid {
         self.loader = loader
         self.actions = actions
         self.top = top
-        widget = ScrollArea(Box(.vertical, top, area), mayOverflow: true).expanding()
         area.setAccessibleName(tr("Photos"))
         widget.onScroll { [weak self] in self?.scheduleUpdate() }
         widget.onMap { [weak self] in self?.scheduleUpdate() }

@@ -7,7 +7,7 @@ internal import Translation
 
 /// The page of one feed: the grid, or the reason why there are no photos.
 final class FeedPage {
-    let widget: Box
+    let widget = Box(.vertical).expanding()
     let header = HeaderBar()
     let grid: FeedGrid
     /// The account above the photos that its user likes.
@@ -18,18 +18,22 @@ final class FeedPage {
 
     private let service: Service
     private let actions: PhotoActions
-    private let stack = Stack().expanding()
+    private lazy var stack = Stack([
+        "loading": loading, "status": status,
+        "photos": Overlay(grid.widget, newPhotosRevealer, tail, monthLabel),
+    ]).expanding()
     private let status = StatusPage()
-    private let statusButton = Button(tr("_Try again"))
-        .styled("pill", "suggested-action").aligned(.center, .center)
-    private let logInButton = Button(tr("_Log in")).styled("pill")
-    private let localButton = Button(tr("_Show the photos on this computer"))
-        .styled("pill", "suggested-action")
-    private let folderButton = Button(tr("_Choose another folder…")).styled("pill")
-    private let welcomeButtons: Box
+    private let statusButton = Button(pill: tr("_Try again"), isSuggested: true)
+    private let logInButton = Button(pill: tr("_Log in"))
+    private let localButton = Button(
+        pill: tr("_Show the photos on this computer"), isSuggested: true)
+    private let folderButton = Button(pill: tr("_Choose another folder…"))
+    private lazy var welcomeButtons = Box(
+        .vertical, spacing: 12, localButton, folderButton, logInButton
+    ).aligned(.center, .center)
     private let loading = Spinner(size: 48).aligned(.center, .center)
     private let newPhotos = Button("").styled("pill", "suggested-action", "osd")
-    private let newPhotosRevealer: Revealer
+    private lazy var newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
     private let bannerLabel = Label().wrapping().expanding(vertically: false)
     private let bannerButton = Button(tr("_Try again"))
     private let bannerRevealer: Revealer
@@ -58,11 +62,8 @@ final class FeedPage {
         self.actions = actions
         profile = ProfileView(accounts)
         grid = FeedGrid(service.images, actions, top: profile.widget)
-        newPhotosRevealer = Revealer(newPhotos).aligned(.center, .start).margins(12)
         tail.setTargetable(false)
         tail.isVisible = false
-        welcomeButtons = Box(.vertical, spacing: 12, localButton, folderButton, logInButton)
-            .aligned(.center, .center)
         let banner = Box(.horizontal, spacing: 12, bannerLabel, bannerButton.aligned(.end, .center))
         bannerRevealer = Revealer(banner.styled("feed-banner"))
         let searchBox = Box(.vertical, spacing: 0, Clamp(search, maximumWidth: 480))
@@ -70,18 +71,11 @@ final class FeedPage {
         let selection = Box(.horizontal, spacing: 6, selectionLabel, selectionButtons)
         selectionBar = Revealer(selection.styled("toolbar", "feed-selection"))
         selectionBar.setAccessibleName(tr("Selected photos"))
-        stack.add(loading, "loading")
-        stack.add(status, "status")
         monthLabel.setTargetable(false)
         monthLabel.isVisible = false
-        stack.add(Overlay(grid.widget, newPhotosRevealer, tail, monthLabel), "photos")
-        widget = Box(
-            .vertical, spacing: 0, header, searchRevealer, bannerRevealer, stack, selectionBar)
-        widget.expanding()
-        header.addEnd(profile.menuButton)
-        header.addEnd(searchButton)
+        widget.append(header, searchRevealer, bannerRevealer, stack, selectionBar)
+        header.addEnd(profile.menuButton, searchButton, monthButton)
         searchButton.onClick { [weak self] in self?.startSearch() }
-        header.addEnd(monthButton)
         monthButton.isVisible = false
         monthButton.onOpen { [weak self] in
             guard let self else { return }

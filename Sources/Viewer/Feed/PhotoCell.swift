@@ -7,11 +7,12 @@ internal import Translation
 
 /// One photo in the grid. The grid shows different photos in it while the user scrolls.
 final class PhotoCell {
-    let widget: Overlay
+    private(set) lazy var widget = Overlay(
+        button, failureIcon, animationLabel, facts, likeButton, selectionIcon)
     /// The index of the photo; nil if the cell is not in use.
     private(set) var index: Int?
     /// The part that has the focus.
-    let button: Button
+    private(set) lazy var button = Button(child: picture, isListItem: true).styled("flat", "photo")
 
     private weak var grid: FeedGrid?
     private let picture = Picture()
@@ -28,7 +29,6 @@ final class PhotoCell {
     /// True if another request would fail in the same way.
     private var isRefused = false
     private var position = (0, 0)
-    private var shownLike: [Bool] = []
     private var isSmall = false
 
     /// The width in units below which a card has no room for its button and its facts.
@@ -37,19 +37,15 @@ final class PhotoCell {
     init(_ loader: ImageLoader, _ grid: FeedGrid) {
         self.loader = loader
         self.grid = grid
-        button = Button(child: picture, isListItem: true).styled("flat", "photo")
         likeButton.styled("circular", "osd", "like").aligned(.end, .start).margins(6)
         // The key of the grid likes the photo with the focus.
         likeButton.isFocusable = false
-        facts.setTargetable(false)
         animationLabel.styled("osd", "badge", "caption").aligned(.start, .end).margins(6)
-        animationLabel.setTargetable(false)
-        failureIcon.setTargetable(false)
         selectionIcon.styled("selection").aligned(.start, .start).margins(6)
-        selectionIcon.setTargetable(false)
+        for overlay in [facts, animationLabel, failureIcon, selectionIcon] {
+            overlay.setTargetable(false)
+        }
         selectionIcon.isVisible = false
-        widget = Overlay(
-            button, failureIcon, animationLabel, facts, likeButton, selectionIcon)
         widget.onModifiedPress { [weak self] in self?.send($0 ? .selectRange : .select) }
         button.onClick { [weak self] in
             // A touch has no modifiers: once a photo is selected, further touches select, too.
@@ -132,10 +128,7 @@ final class PhotoCell {
         guard photo != self.photo else { return }
         self.photo = photo
         button.setAccessibleName(photo.listName)
-        if shownLike != [photo.wantsLike, photo.isPending] {
-            shownLike = [photo.wantsLike, photo.isPending]
-            likeButton.showLike(of: photo)
-        }
+        likeButton.showLike(of: photo)
         animationLabel.isVisible = photo.isAnimated
         // Translators: “Like” or “Unlike”, and the photo, for screen readers.
         likeButton.setAccessibleName(
@@ -179,12 +172,5 @@ extension Button {
             orElse: "emote-love-symbolic", tooltip: title)
         setClass("liked", photo.wantsLike)
         setClass("pending", photo.isPending)
-    }
-
-    /// Shows the action for a slideshow, by the icon and the tooltip.
-    func showPause(_ isPaused: Bool) {
-        setIcon(
-            isPaused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
-            tooltip: isPaused ? tr("Continue") : tr("Pause"))
     }
 }

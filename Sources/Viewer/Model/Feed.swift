@@ -111,10 +111,8 @@ final class Feed {
             photos.append(photo)
         }
         searched = base.photos.count
-        state =
-            if base.isLoadingToEnd { .loading } else if case .partial = base.state {
-                .complete
-            } else { base.state }
+        let end = base.state == .partial ? .complete : base.state
+        state = base.isLoadingToEnd ? .loading : end
         changed.emit(.extended)
     }
 

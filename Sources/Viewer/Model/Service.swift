@@ -71,7 +71,13 @@ final class Service {
     func start() {
         Task {
             do {
-                try await subscribe()
+                let rule = MatchRule(sender: ServiceName.bus, pathNamespace: ServiceName.root)
+                subscriptions = [
+                    try await connection.subscribe(rule) { [weak self] in self?.receive($0) },
+                    try await connection.watchOwner(of: ServiceName.bus) { [weak self] in
+                        self?.ownerChanged($0)
+                    },
+                ]
                 load()
             } catch {
                 fail(error)
@@ -124,16 +130,6 @@ final class Service {
     }
 
     // MARK: Changes
-
-    private func subscribe() async throws {
-        let rule = MatchRule(sender: ServiceName.bus, pathNamespace: ServiceName.root)
-        subscriptions = [
-            try await connection.subscribe(rule) { [weak self] in self?.receive($0) },
-            try await connection.watchOwner(of: ServiceName.bus) { [weak self] in
-                self?.ownerChanged($0)
-            },
-        ]
-    }
 
     private func receive(_ message: BusMessage) {
         if let path = message.path, let received = ServiceEvent(message) {

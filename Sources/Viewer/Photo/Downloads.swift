@@ -76,10 +76,22 @@ final class Downloads {
             // The disk may be slow.
             let file = try await DispatchQueue.global().run {
                 if let path { return try DownloadFile(at: PathBytes(path), .replace) }
-                return try Self.newFile(name)
+                let folder = Self.folder
+                _ = folder.withCString { mkdir($0, 0o755) }
+                return try DownloadFile(
+                    at: folder.appending(PathBytes(name)), .number, isNamedByContent: true)
             }
             defer { file.discard() }
-            try await run(name, photo, feed, file.descriptor)
+            // The daemon completes a call that it received, also of a cancelled task.
+            let transfer = service.client.transfer(
+                try await Task { try await feed.client.download(photo.id, to: file.descriptor) }
+                    .value)
+            try await withTaskCancellationHandler {
+                try await transfer.wait { [weak self] in self?.show(name, $0) }
+            } onCancel: {
+                // A transfer that has ended cannot be cancelled.
+                Task { @MainActor in try? await transfer.cancel() }
+            }
             let path = try await DispatchQueue.global().run { try file.finish() }
             return tr("Downloaded to {file}", ["file": path.text])
         } catch is CancellationError {
@@ -89,30 +101,6 @@ final class Downloads {
         } catch {
             let problem = Problem(error)
             return problem.kind == .cancelled ? cancelled : problem.sentence
-        }
-    }
-
-    /// Creates a file in the folder for downloads.
-    private nonisolated static func newFile(
-        _ name: String
-    ) throws(DownloadFileError) -> DownloadFile {
-        let folder = folder
-        _ = folder.withCString { mkdir($0, 0o755) }
-        return try DownloadFile(
-            at: folder.appending(PathBytes(name)), .number, isNamedByContent: true)
-    }
-
-    private func run(
-        _ name: String, _ photo: Photo, _ feed: Feed, _ file: FileDescriptor
-    ) async throws {
-        // The daemon completes a call that it received, also of a cancelled task.
-        let path = try await Task { try await feed.client.download(photo.id, to: file) }.value
-        let transfer = service.client.transfer(path)
-        try await withTaskCancellationHandler {
-            try await transfer.wait { [weak self] in self?.show(name, $0) }
-        } onCancel: {
-            // A transfer that has ended cannot be cancelled.
-            Task { @MainActor in try? await transfer.cancel() }
         }
     }
 

@@ -7,13 +7,12 @@ internal import Translation
 
 /// The facts of a photo.
 final class InfoPanel {
-    let widget: ScrollArea
+    private(set) lazy var widget = ScrollArea(content).styled("background")
     private let content = Box(.vertical, spacing: 12).margins(18)
     private let likes = Label().selectable().wrapping()
     private let fileBox = Box(.vertical, spacing: 12)
 
     init() {
-        widget = ScrollArea(content).styled("background")
         widget.setMinimumSize(width: 280)
         widget.setAccessibleName(tr("Information about the photo"))
     }

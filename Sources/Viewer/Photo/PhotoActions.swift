@@ -8,21 +8,18 @@ internal import Translation
 
 /// The actions of a photo, for its page and for the menu of the grid.
 final class PhotoActions {
-    let downloads: Downloads
-    let likes: LikeRequests
+    private(set) lazy var downloads = Downloads(service, toasts)
+    private(set) lazy var likes = LikeRequests(service)
     private let window: Window
     private let service: Service
     private let toasts: ToastArea
-    private let portal: BusProxy
+    private lazy var portal = BusProxy(
+        service.connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
 
     init(_ window: Window, _ service: Service, _ toasts: ToastArea) {
         self.window = window
         self.service = service
         self.toasts = toasts
-        downloads = Downloads(service, toasts)
-        likes = LikeRequests(service)
-        portal = BusProxy(
-            service.connection, "org.freedesktop.portal.Desktop", "/org/freedesktop/portal/desktop")
     }
 
     /// True if the photo is a file on this computer.

@@ -14,8 +14,10 @@ final class PhotoImage {
     private let problemLabel = Label().wrapping(atStart: false)
     private let loader: ImageLoader
     private let isLocal: (Photo) -> Bool
-    private var feed: Feed?
-    private var photoID = ""
+    /// The feed of the photo that is shown; nil if none is shown.
+    private(set) var feed: Feed?
+    private(set) var photoID = ""
+    var photo: Photo? { feed?.photo(photoID) }
     private var task: Task<Void, Never>?
     private var preloads: [Task<Void, Never>] = []
     /// The image that is shown.
@@ -47,8 +49,6 @@ final class PhotoImage {
 
     /// True until an image is shown, or the reason why there is none.
     var isLoading: Bool { spinner.isVisible }
-
-    private var photo: Photo? { feed?.photo(photoID) }
 
     func show(_ photo: Photo, in feed: Feed) {
         self.feed = feed

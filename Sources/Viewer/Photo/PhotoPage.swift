@@ -11,32 +11,40 @@ final class PhotoPage {
     /// Called when the user leaves the photo, with its index.
     var onBack: ((Int) -> Void)?
 
-    private let window: Window
+    let window: Window
+    let header = HeaderBar()
+    /// The place of the header in full screen, above the photo.
+    let headerRevealer = Revealer().aligned(.fill, .start).styled("full-screen")
+    let view: PhotoView
+    lazy var flap = Flap(content: overlay, flap: info.widget, atEnd: true).expanding()
+    private lazy var overlay = Overlay(
+        view.widget, image.spinner, image.problemBox, previousButton, nextButton,
+        actions.downloads.bar, headerRevealer)
     private let actions: PhotoActions
-    private let header = HeaderBar()
-    private let fullScreen: FullScreenControls
     private let image: PhotoImage
-    private let view: PhotoView
     private let info = InfoPanel()
-    private let flap: Flap
-    private let likeButton = Button(icon: "emote-love-symbolic", tooltip: tr("Like"))
-    private let downloadButton = Button(icon: "document-save-symbolic", tooltip: tr("Download"))
-    private let infoButton: ToggleButton
-    private let fullScreenButton = Button(
-        icon: "view-fullscreen-symbolic", tooltip: tr("Full screen"))
-    private let leaveButton = Button(
-        icon: "view-restore-symbolic", tooltip: tr("Leave full screen"))
-    private let pauseButton = Button(icon: "media-playback-pause-symbolic", tooltip: tr("Pause"))
-    private let previousButton = Button(icon: "go-previous-symbolic", tooltip: tr("Previous photo"))
-    private let nextButton = Button(icon: "go-next-symbolic", tooltip: tr("Next photo"))
-    private let menuButton = MenuButton(icon: "view-more-symbolic", tooltip: tr("More actions"))
-    private let contextMenu = Menu()
+    private lazy var likeButton = button("emote-love-symbolic", tr("Like"), .like)
+    private lazy var downloadButton = button("document-save-symbolic", tr("Download"), .download)
+    private lazy var infoButton = ToggleButton(
+        icon: "help-about-symbolic", tooltip: tr("Information")
+    ) { [weak self] in self?.flap.isRevealed = $0 }
+    lazy var fullScreenButton = button("view-fullscreen-symbolic", tr("Full screen"), .fullScreen)
+    lazy var leaveButton = button("view-restore-symbolic", tr("Leave full screen"), .fullScreen)
+    lazy var pauseButton = button("media-playback-pause-symbolic", tr("Pause"), .pause)
+    lazy var previousButton = button("go-previous-symbolic", tr("Previous photo"), .previous)
+    lazy var nextButton = button("go-next-symbolic", tr("Next photo"), .next)
+    let menuButton = MenuButton(icon: "view-more-symbolic", tooltip: tr("More actions"))
+    let contextMenu = Menu()
 
-    private var feed: Feed?
+    /// The feed of the photo that is shown; nil if none is shown.
+    var feed: Feed? { image.feed }
+    private var photo: Photo? { image.photo }
     private var index = 0
-    private var photoID = ""
-    private var isInSlideshow: Bool { pauseButton.isVisible }
+    /// The position of the pointer in the page.
+    var pointer = (x: 0.0, y: 0.0)
+    lazy var controlsTimer = MainLoopTimer { [weak self] in self?.hideControls() }
     private lazy var slideshowTimer = MainLoopTimer { [weak self] in self?.showNextOfSlideshow() }
+    private var isInSlideshow: Bool { pauseButton.isVisible }
 
     /// The time for which the slideshow shows a photo.
     private static let slideshowTime = Duration.seconds(8)
@@ -48,43 +56,27 @@ final class PhotoPage {
         view = image.view
         previousButton.styled("circular", "osd", "step").aligned(.start, .center).margins(12)
         nextButton.styled("circular", "osd", "step").aligned(.end, .center).margins(12)
-        fullScreen = FullScreenControls(
-            widget, window, header, view, [previousButton, nextButton],
-            hasMenu: { [menuButton, contextMenu] in
-                menuButton.menu.isVisible || contextMenu.isVisible
-            })
-        let overlay = Overlay(
-            view.widget, image.spinner, image.problemBox, previousButton, nextButton,
-            actions.downloads.bar, fullScreen.revealer)
         widget.styled("photo-page")
         // In a narrow window, the information covers the photo.
         overlay.setMinimumSize(width: 240)
-        flap = Flap(content: overlay, flap: info.widget, atEnd: true).expanding()
-        infoButton = ToggleButton(icon: "help-about-symbolic", tooltip: tr("Information")) {
-            [flap] in
-            flap.isRevealed = $0
-        }
         widget.append(header, flap)
         addHeader()
         connect()
-        fullScreen.connect(overlay)
+        connectFullScreen(overlay)
+    }
+
+    private func button(_ icon: String, _ title: String, _ command: Command) -> Button {
+        Button(icon: icon, tooltip: title) { [weak self] in self?.perform(command) }
     }
 
     private func addHeader() {
-        header.addStart(
-            Button(icon: "go-previous-symbolic", tooltip: tr("Back to the photos")) { [weak self] in
-                self?.leave()
-            })
-        header.addEnd(menuButton)
+        header.addStart(button("go-previous-symbolic", tr("Back to the photos"), .back))
         leaveButton.isVisible = false
         pauseButton.isVisible = false
-        header.addEnd(leaveButton)
-        header.addEnd(pauseButton)
         // In a narrow window, these are only in the menu.
-        header.addEnd(
-            OptionalWidth(
-                Box(.horizontal, spacing: 6, downloadButton, fullScreenButton, infoButton)))
-        header.addEnd(likeButton)
+        let others = OptionalWidth(
+            Box(.horizontal, spacing: 6, downloadButton, fullScreenButton, infoButton))
+        header.addEnd(menuButton, leaveButton, pauseButton, others, likeButton)
         menuButton.onOpen { [weak self] in
             guard let self else { return }
             fill(menuButton.menu)
@@ -121,13 +113,6 @@ final class PhotoPage {
     }
 
     private func connect() {
-        for (button, command) in [
-            (likeButton, Command.like), (downloadButton, .download),
-            (fullScreenButton, .fullScreen), (leaveButton, .fullScreen), (pauseButton, .pause),
-            (previousButton, .previous), (nextButton, .next),
-        ] {
-            button.onClick { [weak self] in self?.perform(command) }
-        }
         view.onSwipe = { [weak self] in
             guard let self else { return false }
             return step($0 * forward)
@@ -137,7 +122,6 @@ final class PhotoPage {
             infoButton.setActive(flap.isRevealed)
             if flap.isRevealed { showFile() }
         }
-        fullScreen.onChange = { [weak self] in self?.updateFullScreen($0) }
         widget.onKey(beforeChildren: true) { [weak self] in self?.handle($0) ?? false }
         view.widget.onSecondaryPress { [weak self] x, y in self?.openMenu((x, y)) }
         // The buttons back and forward of a mouse.
@@ -150,18 +134,17 @@ final class PhotoPage {
     /// Shows a photo of a feed.
     func show(_ feed: Feed, _ index: Int) {
         observe(feed)
-        show(index)
+        show(index, of: feed)
         view.widget.grabFocus()
     }
 
     private func observe(_ feed: Feed) {
-        self.feed = feed
         feed.changed.observe(self) { [weak self, weak feed] change in
-            guard let self, let feed, self.feed === feed, !photoID.isEmpty else { return }
+            guard let self, let feed, self.feed === feed else { return }
             switch change {
             case .photo(let changed): if changed == index { updateState() }
             case .removed, .reset:
-                if let moved = feed.index(of: photoID) {
+                if let moved = feed.index(of: image.photoID) {
                     index = moved
                     updateState()
                 } else if feed.photos.isEmpty {
@@ -180,21 +163,15 @@ final class PhotoPage {
     func adopt(_ feed: Feed, _ index: Int) {
         observe(feed)
         self.index = index
-        photoID = feed.photos[index].id
-        image.adopt(feed, photoID)
+        image.adopt(feed, feed.photos[index].id)
         showFacts(feed.photos[index])
     }
 
-    /// The feed of the photo that is shown; nil if none is shown.
-    var shownFeed: Feed? { photoID.isEmpty ? nil : feed }
-
-    private func show(_ index: Int) {
-        guard let feed, feed.photos.indices.contains(index) else { return }
+    private func show(_ index: Int, of feed: Feed? = nil) {
+        guard let feed = feed ?? self.feed, feed.photos.indices.contains(index) else { return }
         self.index = index
-        let photo = feed.photos[index]
-        photoID = photo.id
-        showFacts(photo)
-        image.show(photo, in: feed)
+        image.show(feed.photos[index], in: feed)
+        showFacts(feed.photos[index])
         if feed.photos.count - index < 10 { feed.loadMore() }
     }
 
@@ -215,9 +192,9 @@ final class PhotoPage {
             let status = await DispatchQueue.global().run { FileStatus(path) }
             // The daemon reads the metadata of the others.
             let facts = photo.isFile ? await ImageLoader.facts(of: path) : nil
-            guard let self, let status, photoID == photo.id else { return }
+            guard let self, let status, image.photoID == photo.id else { return }
             if let facts {
-                feed.change(photoID) { $0.photo.setFacts(facts) }
+                feed.change(photo.id) { $0.photo.setFacts(facts) }
                 if let photo = self.photo { info.show(photo) }
             }
             info.show(file: path, byteCount: status.byteCount)
@@ -235,8 +212,6 @@ final class PhotoPage {
         if slideshowTimer.isRunning { slideshowTimer.start(after: Self.slideshowTime) }
         return true
     }
-
-    private var photo: Photo? { feed?.photo(photoID) }
 
     /// The step of the key Right and of a swipe to the left: -1 for languages that are written from right to left.
     private var forward: Int { widget.isRightToLeft ? -1 : 1 }
@@ -262,7 +237,7 @@ final class PhotoPage {
 
     private func handle(_ key: String) -> Bool {
         // The controls of full screen are hidden from the key Tab, too.
-        if key == "Tab" || key == "ISO_Left_Tab" { fullScreen.show() }
+        if key == "Tab" || key == "ISO_Left_Tab" { showControls() }
         guard let command = Shortcut.command(key, in: .photo) else { return false }
         // A selectable text uses the keys for the cursor and the clipboard.
         if info.widget.hasFocusWithin,
@@ -295,7 +270,7 @@ final class PhotoPage {
         case .showPixels: view.animate { $0.togglePixels() }
         case .rotateRight: view.animate { $0.rotate(by: 90) }
         case .rotateLeft: view.animate { $0.rotate(by: -90) }
-        case .like: if let feed { actions.likes.toggle(photoID, in: feed) }
+        case .like: if let feed { actions.likes.toggle(image.photoID, in: feed) }
         case .information: flap.isRevealed.toggle()
         case .download: if let photo, let feed { actions.download(photo, in: feed) }
         case .copy: if let photo, let feed { actions.copyPicture(photo, in: feed) }
@@ -310,26 +285,17 @@ final class PhotoPage {
     }
 
     /// Returns to the photos if a photo is shown.
-    func close() { if !photoID.isEmpty { leave() } }
+    func close() { if feed != nil { leave() } }
 
     private func leave() {
         window.isFullScreen = false
-        let index = index
-        photoID = ""
         feed?.cancelEnd()
-        feed = nil
         image.clear()
         window.title = "Image Feed"
         onBack?(index)
     }
 
-    // MARK: Full screen
-
-    private func updateFullScreen(_ isFullScreen: Bool) {
-        fullScreenButton.isVisible = !isFullScreen
-        leaveButton.isVisible = isFullScreen
-        if isFullScreen { flap.isRevealed = false } else { endSlideshow() }
-    }
+    // MARK: Slideshow
 
     /// Shows one photo after another in full screen, beginning with the one that is shown.
     func startSlideshow() {
@@ -339,7 +305,7 @@ final class PhotoPage {
         setPaused(false)
     }
 
-    private func endSlideshow() {
+    func endSlideshow() {
         guard isInSlideshow else { return }
         pauseButton.isVisible = false
         window.inhibitIdle(false)
@@ -353,7 +319,9 @@ final class PhotoPage {
         } else {
             slideshowTimer.start(after: Self.slideshowTime)
         }
-        pauseButton.showPause(isPaused)
+        pauseButton.setIcon(
+            isPaused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
+            tooltip: isPaused ? tr("Continue") : tr("Pause"))
     }
 
     private func showNextOfSlideshow() {

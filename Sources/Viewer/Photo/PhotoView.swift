@@ -195,7 +195,7 @@ final class PhotoView {
     // MARK: Pointer
 
     private func connectPointer() {
-        widget.onPointer(moved: { [weak self] in self?.pointer = ($0, $1) })
+        widget.onPointer { [weak self] in self?.pointer = ($0, $1) }
         widget.onScroll { [weak self] step in
             guard let self else { return }
             let (x, y) = pointer

@@ -11,15 +11,17 @@ final class MainWindow {
     var onClosed: (() -> Void)?
 
     private let service: Service
-    private let sidebar: Sidebar
-    private let feedPage: FeedPage
-    private let leaflet = Leaflet().expanding()
-    private let pages = Stack(isFading: true)
-    private let toasts: ToastArea
-    private let backButton: Button
-    private let photoPage: PhotoPage
-    private let actions: PhotoActions
-    private let accounts: AccountDialogs
+    private lazy var sidebar = Sidebar(service, accounts)
+    private lazy var feedPage = FeedPage(service, actions, accounts)
+    private lazy var leaflet = Leaflet(sidebar.widget, feedPage.widget).expanding()
+    private lazy var pages = Stack(["feed": leaflet, "photo": photoPage.widget], isFading: true)
+    private let toasts = ToastArea()
+    private lazy var backButton = Button(
+        icon: "go-previous-symbolic", tooltip: tr("Back to the sources")
+    ) { [weak self] in self.map { $0.leaflet.show($0.sidebar.widget) } }
+    private lazy var photoPage = PhotoPage(window, service.images, actions)
+    private lazy var actions = PhotoActions(window, service, toasts)
+    private lazy var accounts = AccountDialogs(window, service, toasts)
     private let menuButton = MenuButton(icon: "open-menu-symbolic", tooltip: tr("Main menu"))
     /// The files to look for in the accounts, until these are known.
     private var filesToFind: [String] = []
@@ -34,18 +36,8 @@ final class MainWindow {
         window = Window(
             application, title: "Image Feed", width: state.width, height: state.height)
         if state.isMaximized { window.maximize() }
-        toasts = ToastArea(pages)
-        accounts = AccountDialogs(window, service, toasts)
-        sidebar = Sidebar(service, accounts)
-        actions = PhotoActions(window, service, toasts)
-        feedPage = FeedPage(service, actions, accounts)
+        toasts.setChild(pages)
         feedPage.grid.scale = state.thumbnails.scale
-        backButton = Button(icon: "go-previous-symbolic", tooltip: tr("Back to the sources"))
-        leaflet.add(sidebar.widget)
-        leaflet.add(feedPage.widget)
-        photoPage = PhotoPage(window, service.images, actions)
-        pages.add(leaflet, "feed")
-        pages.add(photoPage.widget, "photo")
         window.setContent(toasts)
         window.setMinimumSize(width: 360, height: 300)
         connect()
@@ -56,22 +48,18 @@ final class MainWindow {
     private func connect() {
         feedPage.header.addStart(backButton)
         sidebar.header.addEnd(menuButton)
-        for entries in [
-            [
-                // Translators: the verb, an entry of a menu
-                (tr("Search"), "<Control>f", Command.search), (tr("Slideshow"), "F5", .slideshow),
-            ],
-            [
-                (tr("Preferences"), "<Control>comma", .preferences),
-                (tr("Keyboard shortcuts"), "<Control>question", .shortcuts),
-                (tr("Help"), "F1", .help), (tr("About Image Feed"), "", .about),
-            ],
-        ] {
-            menuButton.menu.add(
-                entries.map { title, key, command in
-                    MenuEntry(title, key: key) { [weak self] in self?.perform(command) }
-                })
+        func entry(_ title: String, _ key: String, _ command: Command) -> MenuEntry {
+            MenuEntry(title, key: key) { [weak self] in self?.perform(command) }
         }
+        menuButton.menu.add([
+            // Translators: the verb, an entry of a menu
+            entry(tr("Search"), "<Control>f", .search), entry(tr("Slideshow"), "F5", .slideshow),
+        ])
+        menuButton.menu.add([
+            entry(tr("Preferences"), "<Control>comma", .preferences),
+            entry(tr("Keyboard shortcuts"), "<Control>question", .shortcuts),
+            entry(tr("Help"), "F1", .help), entry(tr("About Image Feed"), "", .about),
+        ])
         window.onKey { [weak self] key in
             guard let self, let command = Shortcut.command(key, in: .everywhere) else {
                 return false
@@ -80,10 +68,6 @@ final class MainWindow {
             return true
         }
         feedPage.owner = self
-        backButton.onClick { [weak self] in
-            guard let self else { return }
-            leaflet.show(sidebar.widget)
-        }
         leaflet.onFold { [weak self] in self?.updateFold() }
         sidebar.owner = self
         photoPage.onBack = { [weak self] in self?.closePhoto($0) }
@@ -166,8 +150,8 @@ final class MainWindow {
             feedPage.openMonths()
         case .preferences: makePreferences()?.present()
         case .slideshow:
-            if photoPage.shownFeed == nil { open(feedPage.grid.current) }
-            if photoPage.shownFeed != nil { photoPage.startSlideshow() }
+            if photoPage.feed == nil { open(feedPage.grid.current) }
+            if photoPage.feed != nil { photoPage.startSlideshow() }
         default: break
         }
     }
@@ -198,15 +182,10 @@ final class MainWindow {
         guard let selection = sidebar.selection, let account = service.account(selection.account)
         else { return }
         guard let words, !words.isEmpty else { return show(selection) }
-        let feed =
-            if service.provider(of: account)?.has("search") == true {
-                Feed(service, account: account.path, source: "search:\(words)")
-            } else {
-                Feed(
-                    service,
-                    searching: Feed(service, account: account.path, source: selection.source),
-                    words)
-            }
+        let hasSearch = service.provider(of: account)?.has("search") == true
+        let source = hasSearch ? "search:\(words)" : selection.source
+        let base = Feed(service, account: account.path, source: source)
+        let feed = hasSearch ? base : Feed(service, searching: base, words)
         feedPage.show(
             feed, title: words, subtitle: sidebar.title(of: selection), isSearch: true)
         feedPage.grid.focus(0)
@@ -218,9 +197,8 @@ final class MainWindow {
     func open(files paths: [String]) {
         Task { [weak self, service] in
             guard let result = await service.files(paths) else {
-                self?.toasts.show(
-                    tr("{file} contains no image that can be read.", ["file": paths[0]]))
-                return
+                let problem = tr("{file} contains no image that can be read.", ["file": paths[0]])
+                return self?.toasts.show(problem) ?? ()
             }
             guard let self else { return }
             sidebar.select(nil)
@@ -243,7 +221,7 @@ final class MainWindow {
                 feedPage.feed === list
             else { return }
             show(selection)
-            guard let photo, photoPage.shownFeed === list else { return photoPage.close() }
+            guard let photo, photoPage.feed === list else { return photoPage.close() }
             continueInSource(list, photo)
         }
     }
@@ -251,18 +229,15 @@ final class MainWindow {
     /// Shows the photos on this computer, with a user that is registered if necessary.
     func showPhotosOfComputer() {
         guard let provider = service.providers.first(where: { $0.has("register") }) else { return }
-        let user: [LoginOption: Variant] = [.username: .string(Application.userName)]
-        let logIn = { [service] (options) async throws -> ObjectPath in
-            let login = try await service.client.manager.login(provider.id, options)
-            return try await service.client.login(login).wait()
+        let name = Application.userName
+        let isKnown = service.accounts.contains {
+            $0.provider == provider.path && $0.username.lowercased() == name.lowercased()
         }
-        toasts.perform { [weak self] in
-            do {
-                self?.accounts.onLogin?(
-                    try await logIn(user.merging([.register: .bool(true)]) { $1 }))
-            } catch let error where Problem(error).kind == .userExists {
-                self?.accounts.onLogin?(try await logIn(user))
-            }
+        var options: [LoginOption: Variant] = [.username: .string(name)]
+        if !isKnown { options[.register] = .bool(true) }
+        toasts.perform { [weak self, service, options] in
+            let login = try await service.client.manager.login(provider.id, options)
+            self?.accounts.onLogin?(try await service.client.login(login).wait())
         }
     }
 
@@ -281,8 +256,8 @@ final class MainWindow {
             let account = service.accounts.first(where: { $0.id == label || $0.label == label }),
             account.isLoggedIn
         else {
-            toasts.show(tr("There is no account {account} that is logged in.", ["account": label]))
-            return
+            let problem = tr("There is no account {account} that is logged in.", ["account": label])
+            return toasts.show(problem)
         }
         show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         guard parts.count == 2 else { return photoPage.close() }
@@ -301,7 +276,7 @@ final class MainWindow {
         guard let source = feedPage.feed else { return }
         source.loadToEnd(until: photo)
         let adopt = { [weak self, weak single, weak source] in
-            guard let self, let single, let source, photoPage.shownFeed === single,
+            guard let self, let single, let source, photoPage.feed === single,
                 let index = source.index(of: photo)
             else { return }
             photoPage.adopt(source, index)
@@ -353,7 +328,7 @@ final class MainWindow {
     private func update() {
         guard service.state == .ready else { return }
         updateFold()
-        if let feed = photoPage.shownFeed, !feed.isFileList,
+        if let feed = photoPage.feed, !feed.isFileList,
             service.account(feed.account)?.isLoggedIn != true
         {
             photoPage.close()

@@ -13,7 +13,9 @@ final class Sidebar {
         var isProfile: Bool { source.isEmpty }
     }
 
-    let widget: Box
+    private(set) lazy var widget = Box(
+        .vertical, header, ScrollArea(list).expanding(horizontally: false)
+    ).styled("sidebar-pane")
     let header = HeaderBar()
     private(set) var selection: Selection?
     /// Shows the selected source.
@@ -37,8 +39,6 @@ final class Sidebar {
         self.accounts = accounts
         header.setTitle("Image Feed")
         list.setAccessibleName(tr("Accounts"))
-        let scroll = ScrollArea(list).expanding(horizontally: false)
-        widget = Box(.vertical, spacing: 0, header, scroll).styled("sidebar-pane")
         widget.setMinimumSize(width: 260)
         header.addEnd(
             Button(icon: "contact-new-symbolic", tooltip: tr("Log in to another account")) {
