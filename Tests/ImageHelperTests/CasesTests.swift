@@ -28,7 +28,10 @@ struct CasesTests {
         }
     }
 
-    @Test(arguments: ["swapped-jpeg.tiff", "swapped-planar.tiff", "swapped-tiled.tiff"])
+    @Test(arguments: [
+        "swapped-inks-planar.tiff", "swapped-jpeg.tiff", "swapped-planar.tiff",
+        "swapped-tiled.tiff",
+    ])
     func `the profile of a TIFF image is applied`(name: String) async throws {
         let image = try await pixels(name)
         #expect(Self.isClose(color(of: image, 0), [0, 255, 0, 255], atMost: 40))

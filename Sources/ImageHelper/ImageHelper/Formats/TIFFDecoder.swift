@@ -71,8 +71,7 @@ struct TIFFDecoder: ImageDecoder {
             let bits = number(SHIM_TIFFTAG_BITSPERSAMPLE)
             // Unsigned numbers of one or two bytes, in rows or tiles.
             if let colors, channels >= colors, bits == 8 || bits == 16,
-                number(SHIM_TIFFTAG_SAMPLEFORMAT) == 1,
-                number(SHIM_TIFFTAG_PLANARCONFIG) == SHIM_PLANARCONFIG_CONTIG
+                number(SHIM_TIFFTAG_SAMPLEFORMAT) == 1
             {
                 try readRows(colors, into: image)
             } else {
@@ -94,7 +93,8 @@ struct TIFFDecoder: ImageDecoder {
             return .profile(Array(UnsafeRawBufferPointer(start: bytes, count: Int(count))))
         }
 
-        /// Reads rows, or rows of tiles, with their own depth and profile.
+        /// Reads rows, or rows of tiles, with their own depth and profile. An image with a plane for each channel is read
+        /// before its first row is passed.
         private func readRows(_ colors: Int, into image: ImageBuilder) throws(ImageFailure) {
             let sampleBytes = isDeep ? 2 : 1
             let pixelBytes = channels * sampleBytes
@@ -108,7 +108,11 @@ struct TIFFDecoder: ImageDecoder {
             }
             let rowSize =
                 isTiled ? functions.pointee.TIFFTileRowSize : functions.pointee.TIFFScanlineSize
-            guard rowSize?(tiff) == tileWidth * pixelBytes else { throw .damaged }
+            let isPlanar = number(SHIM_TIFFTAG_PLANARCONFIG) != SHIM_PLANARCONFIG_CONTIG
+            let readBytes = isPlanar ? sampleBytes : pixelBytes
+            guard rowSize?(tiff) == tileWidth * readBytes else { throw .damaged }
+            let blockHeight =
+                isPlanar ? (height + tileHeight - 1) / tileHeight * tileHeight : tileHeight
             var layout = RowLayout(channels: colors == 4 ? .cmyk : .rgba, isDeep: isDeep)
             layout.isGray = colors == 1
             layout.colors = profile
@@ -117,31 +121,48 @@ struct TIFFDecoder: ImageDecoder {
             let extra = shim_tiff_extra(functions, tiff)
             let hasAlpha = colors < 4 && channels > colors && (extra == 1 || extra == 2)
             let tile = try ImageLimits.allocate(
-                width: tileWidth, height: tileHeight, pixelBytes: pixelBytes)
+                width: tileWidth, height: tileHeight, pixelBytes: readBytes)
             defer { free(tile) }
             let lines = try ImageLimits.allocate(
-                width: width, height: tileHeight, pixelBytes: pixelBytes)
+                width: width, height: blockHeight, pixelBytes: pixelBytes)
             defer { free(lines) }
+            /// Reads a tile, or a row, and copies its pixels or the samples of its plane.
+            func read(_ x: Int, _ y: Int, _ plane: Int) -> Bool {
+                let (column, row, sample) = (UInt32(x), UInt32(y), UInt16(plane))
+                let isRead =
+                    isTiled
+                    ? functions.pointee.TIFFReadTile(tiff, tile, column, row, 0, sample) >= 0
+                    : functions.pointee.TIFFReadScanline(tiff, tile, row, sample) >= 0
+                let count = min(tileWidth, width - x)
+                for row in 0..<(isRead ? tileHeight : 0) {
+                    let source = tile + row * tileWidth * readBytes
+                    let place =
+                        lines + ((y % blockHeight + row) * width + x) * pixelBytes
+                        + plane * sampleBytes
+                    for index in 0..<(isPlanar ? count : 1) {
+                        memcpy(
+                            place + index * pixelBytes, source + index * sampleBytes,
+                            isPlanar ? sampleBytes : count * pixelBytes)
+                    }
+                }
+                return isRead
+            }
             var pixels = [UInt8](repeating: 255, count: width * 4 * sampleBytes)
+            var isWhole = true
             for y in 0..<height {
-                if y % tileHeight == 0 {
-                    for x in stride(from: 0, to: width, by: tileWidth) {
-                        let isRead =
-                            isTiled
-                            ? functions.pointee.TIFFReadTile(tiff, tile, UInt32(x), UInt32(y), 0, 0)
-                                >= 0
-                            : functions.pointee.TIFFReadScanline(tiff, tile, UInt32(y), 0) >= 0
-                        guard isRead else { throw .damaged }
-                        for row in 0..<tileHeight {
-                            memcpy(
-                                lines + (row * width + x) * pixelBytes,
-                                tile + row * tileWidth * pixelBytes,
-                                min(tileWidth, width - x) * pixelBytes)
+                if y % blockHeight == 0 {
+                    for plane in 0..<(isPlanar ? channels : 1) {
+                        for top in stride(from: y, to: min(y + blockHeight, height), by: tileHeight)
+                        {
+                            for x in stride(from: 0, to: width, by: tileWidth) {
+                                isWhole = read(x, top, plane) && isWhole
+                                guard isWhole || isPlanar else { throw .damaged }
+                            }
                         }
                     }
                 }
                 let line = UnsafeRawBufferPointer(
-                    start: lines + y % tileHeight * width * pixelBytes, count: width * pixelBytes)
+                    start: lines + y % blockHeight * width * pixelBytes, count: width * pixelBytes)
                 for x in 0..<width {
                     for channel in 0..<(hasAlpha || colors == 4 ? 4 : 3) {
                         let source =
@@ -163,6 +184,7 @@ struct TIFFDecoder: ImageDecoder {
                 }
                 image.add(pixels)
             }
+            if !isWhole { throw .damaged }
         }
 
         /// Reads an image of any kind, with eight bits, as RGB whose profile is that of the file.
@@ -177,12 +199,11 @@ struct TIFFDecoder: ImageDecoder {
             let pixels = try ImageLimits.allocate(width: width, height: height)
             defer { free(pixels) }
             // With the orientation of the file, the library leaves the rows as they are.
-            guard
+            let isWhole =
                 functions.pointee.TIFFReadRGBAImageOriented(
                     tiff, UInt32(width), UInt32(height),
                     pixels.assumingMemoryBound(to: UInt32.self),
-                    Int32(number(SHIM_TIFFTAG_ORIENTATION)), 0) != 0
-            else { throw .damaged }
+                    Int32(number(SHIM_TIFFTAG_ORIENTATION)), 1) != 0
             divideByAlpha(
                 UnsafeMutableBufferPointer(
                     start: pixels.assumingMemoryBound(to: UInt8.self), count: width * height * 4))
@@ -190,6 +211,7 @@ struct TIFFDecoder: ImageDecoder {
             layout.colors = profile
             try image.begin(width: width, height: height, layout)
             image.add(pixels, stride: width * 4)
+            if !isWhole { throw .damaged }
         }
     }
 }
