@@ -151,7 +151,8 @@ struct Box {
         name.withUTF8Buffer { type.elementsEqual($0) }
     }
 
-    /// Reads the consecutive boxes in a range, up to the first malformed one.
+    /// Reads the consecutive boxes in a range, up to the first malformed one. A box that is longer than the rest of the
+    /// range is cut.
     static func boxes(in source: some ByteSource, _ range: Range<Int>) -> [Box] {
         var boxes: [Box] = []
         var offset = range.lowerBound
@@ -167,9 +168,8 @@ struct Box {
             } else if length == 0 {
                 length = range.upperBound - offset
             }
-            guard length >= headBytes, length <= range.upperBound - offset,
-                let type = head.bytes(at: 4, 4)
-            else { break }
+            length = min(length, range.upperBound - offset)
+            guard length >= headBytes, let type = head.bytes(at: 4, 4) else { break }
             boxes.append(
                 Box(type: type.array, contents: offset + headBytes..<offset + length))
             offset += length

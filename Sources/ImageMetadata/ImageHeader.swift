@@ -19,7 +19,7 @@ package struct ImageHeader: Hashable, Sendable {
     /// The offset of the table of the image in a TIFF file; nil for the first one.
     package var tableOffset: Int?
     /// The offset at which the pixels of a JPEG file begin.
-    var pixelOffset = 0
+    package var pixelOffset = 0
 
     init(width: Int, height: Int) {
         self.width = width

@@ -93,7 +93,7 @@ struct CasesTests {
         #expect(image.width == 1024 && image.fullWidth * image.fullHeight > 48_000_000)
     }
 
-    @Test(arguments: ["p-noeoi.jpg", "cut.bmp", "d-png-xmp.png", "d-dashes.jpg"])
+    @Test(arguments: ["p-noeoi.jpg", "cut.bmp", "d-png-xmp.png", "d-dashes.jpg", "j-brob.jxl"])
     func `a truncated picture is shown as far as it goes after a minute`(
         name: String
     ) async throws {
@@ -110,6 +110,25 @@ struct CasesTests {
         try await fixture.scale(file, pixels: 64)
         let size = name == "cut.bmp" ? [48, 32] : [64, 43]
         #expect(try await fixture.size(fixture.output) == size)
+    }
+
+    @Test(
+        arguments: [
+            ("Cases/d-dashes.jpg", [0xff, 0xda], 13), ("Cases/g-screen0.gif", [0x2c], 11),
+            ("Cases/j-brob.jxl", [0xff, 0x0a], 40), ("plain.heic", Array("mdat".utf8), 40),
+            ("plain.avif", Array("mdat".utf8), 40),
+        ] as [(String, [UInt8], Int)])
+    func `a picture without pixels is damaged`(
+        name: String, start: [UInt8], byteCount: Int
+    ) async throws {
+        let fixture = try ImageHelperFixture()
+        let bytes = try Self.bytes("Samples/\(name)")
+        let end = try #require(bytes.firstRange(of: start)).upperBound + byteCount
+        let file = try fixture.file(Array(bytes[..<end]))
+        Self.rest(file)
+        await #expect(throws: ImageProcessorError.damaged) {
+            _ = try await fixture.scale(file, pixels: 64)
+        }
     }
 
     @Test(arguments: ["plain", "lossless"])

@@ -16,9 +16,9 @@ unsigned JxlDecoderGetColorAsICCProfile(void);
 unsigned JxlDecoderGetICCProfileSize(void);
 #endif
 
-void JxlDecoderCloseInput(JxlDecoder *decoder);
 JxlDecoder *JxlDecoderCreate(const JxlMemoryManager *memory);
 void JxlDecoderDestroy(JxlDecoder *decoder);
+unsigned JxlDecoderFlushImage(JxlDecoder *decoder);
 unsigned JxlDecoderImageOutBufferSize(const JxlDecoder *decoder, const JxlPixelFormat *format, size_t *bytes);
 unsigned JxlDecoderProcessInput(JxlDecoder *decoder);
 unsigned JxlDecoderSetImageOutBuffer(JxlDecoder *decoder, const JxlPixelFormat *format, void *pixels, size_t bytes);
@@ -31,12 +31,13 @@ uint32_t JxlDecoderVersion(void);
     each(JXL_DEC_COLOR_ENCODING, 0x100) \
     each(JXL_DEC_FULL_IMAGE, 0x1000) \
     each(JXL_DEC_NEED_IMAGE_OUT_BUFFER, 5) \
+    each(JXL_DEC_NEED_MORE_INPUT, 2) \
     each(JXL_DEC_SUCCESS, 0) \
     each(JXL_TYPE_UINT8, 2)
 enum { SHIM_JXL_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_JXL_FUNCTIONS(each) \
-    each(JxlDecoderCloseInput) each(JxlDecoderCreate) each(JxlDecoderDestroy) each(JxlDecoderGetColorAsICCProfile) \
+    each(JxlDecoderCreate) each(JxlDecoderDestroy) each(JxlDecoderFlushImage) each(JxlDecoderGetColorAsICCProfile) \
     each(JxlDecoderGetICCProfileSize) each(JxlDecoderImageOutBufferSize) each(JxlDecoderProcessInput) \
     each(JxlDecoderSetImageOutBuffer) each(JxlDecoderSetInput) each(JxlDecoderSubscribeEvents) \
     each(JxlDecoderVersion)

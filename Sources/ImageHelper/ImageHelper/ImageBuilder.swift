@@ -1,4 +1,5 @@
 internal import CImages
+internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
 
@@ -150,13 +151,15 @@ final class ImageBuilder {
     ///
     /// - Parameter isTruncated: True to make rows that are missing at the end transparent.
     /// - Returns: The image.
-    /// - Throws: ``ImageFailure/damaged`` if rows are missing.
+    /// - Throws: ``ImageFailure/damaged`` if rows are missing, or if all pixels of a truncated image are equal.
     func finish(isTruncated: Bool) throws(ImageFailure) -> PixelImage {
         guard let image, nextRow >= rows.upperBound || isTruncated && nextRow > 0 else {
             throw .damaged
         }
         let blank = [UInt8](repeating: 0, count: columns.upperBound * pixelBytes)
         while nextRow < rows.upperBound { add(blank) }
+        let isBlank = memcmp(image.pixels, image.pixels + 4, image.size.byteCount - 4) == 0
+        guard !isTruncated || !isBlank else { throw .damaged }
         return image
     }
 }

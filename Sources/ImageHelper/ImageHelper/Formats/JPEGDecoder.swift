@@ -1,5 +1,6 @@
 internal import CImages
 internal import Glibc
+internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of JPEG with libjpeg-turbo, which scales while it decodes.
@@ -44,10 +45,11 @@ struct JPEGDecoder: ImageDecoder {
         let result = functions.tjDecompress2(
             handle, bytes, byteCount, samples, Int32(size.width), Int32(size.width * 4),
             Int32(size.height), Int32(format), Int32(SHIM_TJFLAG_LIMITSCANS))
-        // After a warning, the damaged part is gray.
+        // After a warning, the damaged part is gray. The header of pixels has at most 14 bytes.
         guard
             result == 0
                 || functions.tjGetErrorCode(handle) == Int32(SHIM_TJERR_WARNING)
+                    && file.count > image.header.pixelOffset + 16
         else { throw .damaged }
         if hasInks {
             // All programs that write inks invert them.

@@ -24,7 +24,6 @@ struct JPEGXLDecoder: ImageDecoder {
         _ = functions.JxlDecoderSubscribeEvents(decoder, Int32(events))
         _ = functions.JxlDecoderSetInput(
             decoder, file.bindMemory(to: UInt8.self).baseAddress, file.count)
-        functions.JxlDecoderCloseInput(decoder)
         let (width, height) = image.header.shownSize
         let stride = width * 4
         var format = JxlPixelFormat()
@@ -35,7 +34,8 @@ struct JPEGXLDecoder: ImageDecoder {
         var pixels: UnsafeMutableRawPointer?
         defer { free(pixels) }
         while true {
-            switch Int(functions.JxlDecoderProcessInput(decoder)) {
+            let status = Int(functions.JxlDecoderProcessInput(decoder))
+            switch status {
             case SHIM_JXL_DEC_COLOR_ENCODING:
                 layout.colors = colors(decoder)
             case SHIM_JXL_DEC_NEED_IMAGE_OUT_BUFFER:
@@ -46,10 +46,16 @@ struct JPEGXLDecoder: ImageDecoder {
                 else { throw .damaged }
                 pixels = try ImageLimits.allocate(width: width, height: height)
                 _ = functions.JxlDecoderSetImageOutBuffer(decoder, &format, pixels, byteCount)
-            case SHIM_JXL_DEC_FULL_IMAGE, SHIM_JXL_DEC_SUCCESS:
-                guard let pixels else { throw .damaged }
+            case SHIM_JXL_DEC_FULL_IMAGE, SHIM_JXL_DEC_SUCCESS, SHIM_JXL_DEC_NEED_MORE_INPUT:
+                let isTruncated = status == SHIM_JXL_DEC_NEED_MORE_INPUT
+                guard let pixels,
+                    !isTruncated
+                        || functions.JxlDecoderFlushImage(decoder) == UInt32(SHIM_JXL_DEC_SUCCESS)
+                else { throw .damaged }
                 try image.begin(width: width, height: height, layout, .upright)
-                return image.add(pixels, stride: stride)
+                image.add(pixels, stride: stride)
+                if isTruncated { throw .damaged }
+                return
             default:
                 // The library does not distinguish damage from missing memory.
                 throw .damaged
