@@ -25,10 +25,15 @@ import Testing
         #expect(try await folder.titles() == ["c", "b"])
     }
 
+    /// The headers of a JPEG image.
+    private func picture(width: Int = 1000) -> [UInt8] {
+        let frame = [0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 3, 0, UInt8(width >> 8), UInt8(width & 255)]
+        return frame + [1, 1, 0x11, 0, 0xff, 0xda, 0, 2, 0xff, 0xd9]
+    }
+
     /// A DNG file with a preview, which is as wide as `width`.
     private func raw(width: Int = 1000) -> [UInt8] {
-        let frame = [0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 3, 0, UInt8(width >> 8), UInt8(width & 255)]
-        let preview = frame + [1, 1, 0x11, 0, 0xff, 0xda, 0, 2, 0xff, 0xd9]
+        let preview = picture(width: width)
         var bytes = Array("II*\0".utf8) + [8, 0, 0, 0, 4, 0]
         // Compression, offset and size of the preview, and the version of DNG.
         for (tag, type, value) in [
@@ -52,7 +57,7 @@ import Testing
         try await folder.shows(["a", "b"])
         let id = try await folder.id("a")
         _ = try await folder.session.setLiked(id, true)
-        try folder.add(name, seconds: 3_000_000)
+        try folder.add(name, seconds: 3_000_000, bytes: picture())
         try await folder.become { try await folder.titles(SourceID("likes")) == [] }
         #expect(try await folder.titles() == ["a", "b"])
         #expect(try await folder.id("a") != id)
@@ -63,24 +68,36 @@ import Testing
         #expect(try await folder.id("a") == id)
         #expect(try await folder.titles() == ["a", "b"])
         folder.session.close()
-        try PhotosFixture.write(PhotosFixture.jpeg, to: Array(folder.path(name).utf8))
+        try PhotosFixture.write(picture(), to: Array(folder.path(name).utf8))
         let again = try PhotosFixture(folder.directory)
         try await again.ready()
         #expect(try await again.titles().count == 2)
         #expect(try await again.titles(SourceID("likes")) == [])
     }
 
-    @Test func `an empty picture hides no raw file`() async throws {
+    @Test(arguments: [[], Array("no picture".utf8)])
+    func `a file that is no picture hides no raw file`(bytes: [UInt8]) async throws {
         let folder = try await PhotosFixture.ready(["b.jpg"])
-        try PhotosFixture.write([], to: Array(folder.path("a.jpg").utf8))
+        try PhotosFixture.write(bytes, to: Array(folder.path("a.jpg").utf8))
         try folder.add("a.Nrw", seconds: 2_000_000, bytes: raw())
         try await folder.shows(["a", "b"])
-        _ = try await folder.session.refresh(PhotosFixture.all)
-        #expect(try await folder.titles() == ["a", "b"])
-        try folder.add("a.jpg", seconds: 500_000)
+        for _ in 0..<2 {
+            _ = try await folder.session.refresh(PhotosFixture.all)
+            #expect(try await folder.titles() == ["a", "b"])
+        }
+        try folder.add("a.jpg", seconds: 500_000, bytes: picture())
         try await folder.shows(["b", "a"])
-        try PhotosFixture.write([], to: Array(folder.path("a.jpg").utf8))
+        try PhotosFixture.write(bytes, to: Array(folder.path("a.jpg").utf8))
         try await folder.shows(["a", "b"])
+    }
+
+    @Test func `a damaged picture hides no raw file`() async throws {
+        let folder = try await PhotosFixture.ready(["b.jpg"])
+        try folder.add("a.jpg", seconds: 3_000_000, bytes: [0xff, 0xd8, 0xff, 0xe0, 0, 0])
+        try folder.add("a.nef", seconds: 2_000_000, bytes: raw())
+        try await folder.shows(["a", "a", "b"])
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        #expect(try await folder.titles() == ["a", "a", "b"])
     }
 
     @Test func `files that begin with a sign are photos`() async throws {

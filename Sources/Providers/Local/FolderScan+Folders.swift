@@ -76,11 +76,11 @@ extension FolderScan {
             .filter { !unchangedFolders.contains($0) }
         // On a slow disk the first photos of a large folder are shown before the last ones are read.
         lazy var all = Set(listing.names(.file, .link, .unknown).map(path.appending))
-        func isShown(_ name: [UInt8]) -> Bool {
+        func isShown(_ name: [UInt8]) throws -> Bool {
             let file = path.appending(name)
-            return !filter.hidesFile(file) && !isHiddenRaw(file, among: all)
+            return try !filter.hidesFile(file) && !isHiddenRaw(file, among: all)
         }
-        var names = listing.names(.file).filter(isShown)[...]
+        var names = try listing.names(.file).filter(isShown)[...]
         while !names.isEmpty {
             guard !isStopped() else { throw CancellationError() }
             try compare(names.prefix(Self.filesAtOnce), in: path, id, &known, &links)
@@ -88,8 +88,8 @@ extension FolderScan {
             if ContinuousClock.now - lastFlush > Self.collectingTime { try flush() }
         }
         // Links, and entries whose kind the file system does not report.
-        let others = listing.names(.link, .unknown).filter {
-            $0.first != UInt8(ascii: ".") && !unchangedFolders.contains(path.appending($0))
+        let others = try listing.names(.link, .unknown).filter {
+            try $0.first != UInt8(ascii: ".") && !unchangedFolders.contains(path.appending($0))
                 && !isHiddenRaw(path.appending($0), among: all)
         }
         for name in others { followLink(path.appending(name)) }

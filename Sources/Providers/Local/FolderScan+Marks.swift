@@ -177,7 +177,7 @@ extension FolderScan {
         return try changed
             + marks.storedFiles(missing).compactMap { file in
                 // The photo is shown again when the file that hides it is removed.
-                if isRebuilding, isHidden(file.path), !existing([file.path]).isEmpty {
+                if try isRebuilding && isHidden(file.path) && !existing([file.path]).isEmpty {
                     return nil
                 }
                 let own = try place(at: file.path)
@@ -189,24 +189,21 @@ extension FolderScan {
 
     /// Returns the marked photos whose files are absent, and those whose files are not shown any more.
     private func goneMarked() throws -> (gone: Set<Int64>, hidden: Set<Int64>) {
-        try index { index in
-            var (gone, hidden): (Set<Int64>, Set<Int64>) = ([], [])
-            for file in missing where marks.contains(file.id) {
-                guard try isMissing(file, index), let folder = try index.folderPath(file.folder)
-                else { continue }
-                if isHidden(folder.appending(file.name)) {
-                    hidden.insert(file.id)
-                } else {
-                    gone.insert(file.id)
-                }
+        let absent = try index { index in
+            try missing.compactMap { file -> (id: Int64, path: RelativePath)? in
+                guard marks.contains(file.id), try isMissing(file, index),
+                    let folder = try index.folderPath(file.folder)
+                else { return nil }
+                return (file.id, folder.appending(file.name))
             }
-            return (gone, hidden)
         }
+        let hidden = Set(try absent.filter { try isHidden($0.path) }.map(\.id))
+        return (Set(absent.map(\.id)).subtracting(hidden), hidden)
     }
 
     /// Returns true if a file at a path is not shown.
-    private func isHidden(_ path: RelativePath) -> Bool {
-        filter.hidesFile(path)
+    private func isHidden(_ path: RelativePath) throws -> Bool {
+        try filter.hidesFile(path)
             || isHiddenRaw(path) && files.lookUp([absolute(path)])[0].status != nil
             || path.split?.folder.isOrIsBelow {
                 hidden.contains($0) || filter.hidesFolder($0)

@@ -297,7 +297,7 @@ final class FolderScan {
                 if try !entry.hasOnlyAttributes || !isScanned(path, status) {
                     folders.append(path)
                 }
-            case .found(let status) where status.kind == .file && isHiddenRaw(path):
+            case .found(let status) where try status.kind == .file && isHiddenRaw(path):
                 absentFiles.append((entry.folder, entry.name))
             case .found(let status) where status.kind == .file && !filter.hidesFile(path):
                 // A new file is read when its writer closes it. Links are complete at once.
@@ -351,13 +351,18 @@ final class FolderScan {
         }
     }
 
-    /// Returns true if a picture that is not empty is beside a raw file of the same name. `names` are the paths of the
-    /// files in the folder; nil if they are unknown.
-    func isHiddenRaw(_ path: RelativePath, among names: Set<RelativePath>? = nil) -> Bool {
+    /// Returns true if a picture that can be shown is beside a raw file of the same name. `names` are the paths of the files
+    /// in the folder; nil if they are unknown.
+    func isHiddenRaw(_ path: RelativePath, among names: Set<RelativePath>? = nil) throws -> Bool {
         let pictures = filter.pictures(besideRaw: path).filter { names?.contains($0) ?? true }
-        return !pictures.isEmpty
-            && files.lookUp(pictures.map(absolute)).compactMap(\.status)
-                .contains { $0.kind == .file && $0.byteCount > 0 }
+        return try zip(pictures, files.lookUp(pictures.map(absolute))).contains {
+            guard let status = $1.status, status.kind == .file, let (folder, name) = $0.split
+            else { return false }
+            let known = try index { try $0.file(in: folder, name: name)?.file }
+            guard let known, known.stamp == status.stamp, known.format == nil || known.isExamined
+            else { return files.hasImage(absolute($0)) }
+            return known.facts != nil
+        }
     }
 
     /// Returns true if a folder whose attributes have changed is in the index and can be read, so that its files need

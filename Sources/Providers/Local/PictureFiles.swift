@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import ImageMetadata
 internal import Synchronization
 internal import System
 
@@ -58,6 +59,16 @@ final class PictureFiles {
     /// Watches the target of a link; see ``FolderWatcher/watchTarget(of:at:)``.
     func watchTarget(of link: RelativePath, at path: [UInt8], _ watcher: FolderWatcher) {
         _ = each([path], orElse: ()) { watcher.watchTarget(of: link, at: $0) }
+    }
+
+    /// Returns false if a file has no header of an image, and true if this is unknown.
+    func hasImage(_ path: [UInt8]) -> Bool {
+        each([path], orElse: true) { path in
+            let descriptor = openForReading(path)
+            guard descriptor >= 0 else { return true }
+            defer { close(descriptor) }
+            return ImageHeader(FileBytes(descriptor: descriptor)) != nil
+        }[0]
     }
 
     /// Reads the first bytes of files.
