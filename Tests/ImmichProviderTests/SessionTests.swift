@@ -270,6 +270,30 @@ struct SessionTests {
         #expect(try await fixture.walk("likes") == [burst[0]])
     }
 
+    @Test(arguments: [Version.v1_117, .v1_133, .v2, .v3, .v3_2])
+    func `only the primary photo of a stack of a partner is shown`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 3)
+        let server = fixture.server
+        server.share("bob", with: "ada")
+        let own = server.photos
+        func photo(_ seconds: Int) -> String {
+            server.publish {
+                $0.owner = "bob"
+                $0.created = Moment(1_700_000_000 + seconds)
+            }.id
+        }
+        let (alone, other) = (photo(90 * 86_400), photo(0))
+        let burst = (1...30).map(photo)
+        server.addStack([burst[2]] + burst)
+        #expect(try await fixture.walk("all") == own + [alone, burst[2], other])
+        #expect(server.requests("GET /api/timeline/bucket").count == 2)
+        // A refresh shows a new photo at once.
+        let new = photo(91 * 86_400)
+        #expect(try await fixture.session.page("all").photos.map(\.photo.id.text)[3] == new)
+        server.removeStacks()
+        #expect(try await fixture.walk("all").count == 36)
+    }
+
     @Test func `photos of partners have their names, and can be left out`() async throws {
         for setting in [nil, "true", "false"] {
             var settings = ProviderSettings()

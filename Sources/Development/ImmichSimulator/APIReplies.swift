@@ -44,23 +44,7 @@ extension ServerState {
             return Reply(200, json: .array(users.values.map(writer.user)))
         case "GET stacks": return Reply(200, json: writer.stacks)
         case "GET timeline/buckets", "GET timeline/bucket":
-            guard let album = albums.first(where: { $0.id == request.query["albumId"] }) else {
-                return Self.error(400, "Not found or no album.read access")
-            }
-            let found = assets.filter { album.assets.contains($0.id) }
-            let months = Dictionary(grouping: found) { "\($0.created.utc.prefix(7))-01" }
-            if let month = request.query["timeBucket"] {
-                return Reply(200, json: writer.bucket(months[month, default: []]))
-            }
-            return Reply(
-                200,
-                json: .array(
-                    months.keys.sorted(by: >).map { month in
-                        [
-                            "timeBucket": .string(month),
-                            "count": .integer(months[month, default: []].count),
-                        ]
-                    }))
+            return timelineReply(request, name, writer)
         case "GET people": return Reply(200, json: writer.people)
         case "GET memories": return memoriesReply(request, writer)
         case "POST search/metadata": return search(request, name, writer)
@@ -231,6 +215,60 @@ extension ServerState {
                         ? .string("after-page-\(page + 1)") : .null,
                 ],
             ])
+    }
+
+    /// The months of an album or of the timeline, or the assets of a month.
+    ///
+    /// Source: immich 1.118, 2.0.0 and 3.0.3, `timeline.service.ts`, and `getTimeBucket` of `asset.repository.ts`: with
+    /// an album, no owner is filtered. Before 1.133, `time-bucket.dto.ts` requires `size`, and a month is a list of assets.
+    private func timelineReply(
+        _ request: RecordedRequest, _ user: String, _ writer: AssetWriter
+    ) -> Reply {
+        let query = request.query
+        var found = assets
+        if let id = query["albumId"] {
+            guard let album = albums.first(where: { $0.id == id }) else {
+                return Self.error(400, "Not found or no album.read access")
+            }
+            found = found.filter { album.assets.contains($0.id) }
+        } else if query["withPartners"] == "true" {
+            guard query[version == .v1_117 ? "isArchived" : "visibility"] != nil else {
+                return Self.error(
+                    400, "withPartners is only supported for non-archived, non-trashed assets")
+            }
+            found = searchedAssets(of: user)
+        } else {
+            found = assets(of: user)
+        }
+        guard version != .v1_117 || query["size"] == "MONTH" else {
+            return Self.error(400, "size must be one of the following values: DAY, MONTH")
+        }
+        if query["visibility"] == "timeline" || query["isArchived"] == "false" {
+            found = found.filter(\.isOnTimeline)
+        }
+        if query["withStacked"] == "true" {
+            let hidden = stacks.flatMap { stack in stack.assets.filter { $0 != stack.primary } }
+            found = found.filter { !hidden.contains($0.id) }
+        }
+        let months = Dictionary(grouping: found) { "\($0.created.utc.prefix(7))-01" }
+        if let month = query["timeBucket"] {
+            // A database that is not in UTC finds nothing for a day without a time.
+            let day = month.hasSuffix("T00:00:00.000Z") ? String(month.prefix(10)) : ""
+            let assets = months[day, default: []]
+            return Reply(
+                200,
+                json: version == .v1_117
+                    ? .array(assets.map(writer.asset)) : writer.bucket(assets))
+        }
+        return Reply(
+            200,
+            json: .array(
+                months.keys.sorted(by: >).map { month in
+                    [
+                        "timeBucket": .string(month),
+                        "count": .integer(months[month, default: []].count),
+                    ]
+                }))
     }
 
     private func memoriesReply(_ request: RecordedRequest, _ writer: AssetWriter) -> Reply {

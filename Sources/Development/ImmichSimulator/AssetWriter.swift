@@ -64,9 +64,7 @@ struct AssetWriter {
             })
     }
 
-    /// The assets of an album in a month, as columns.
-    ///
-    /// Source: immich 3.0.3, `timeline.service.ts` and `getTimeBucket` of `asset.repository.ts`: no owner is filtered.
+    /// The assets of a month, as columns.
     func bucket(_ assets: [SimulatedAsset]) -> JSON {
         func column(_ value: (SimulatedAsset) -> JSON) -> JSON { .array(assets.map(value)) }
         return [

@@ -170,6 +170,9 @@ package final class SimulatedImmich: SimulatedService {
         }
     }
 
+    /// Ends all stacks.
+    package func removeStacks() { simulator.withState { $0.stacks = [] } }
+
     /// Shows the photos of a user in the timeline of another one.
     package func share(_ owner: String, with user: String) {
         simulator.withState { $0.partners[user, default: []].append(owner) }

@@ -72,6 +72,19 @@ struct ImmichClient: Sendable {
         try service.decode(response, ports.logger)
     }
 
+    /// Fetches the assets of a month of the timeline, which begins with a day, with or without a time.
+    ///
+    /// Source: xXRoxXeRXx/integration_immich #53: some servers find nothing for a day without a time.
+    func month(
+        _ month: String, _ source: ImmichSource, _ query: [(name: String, value: String)],
+        maximumBytes: Int = 16 << 20
+    ) async throws -> HTTPResponse {
+        try await send(
+            .get, ["timeline", "bucket"],
+            query + [("timeBucket", month.prefix(10) + "T00:00:00.000Z")],
+            about: .source(source.id), permission: "asset.read", maximumBytes: maximumBytes)
+    }
+
     // MARK: Users
 
     /// Fetches the profile of the logged-in user.

@@ -17,6 +17,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// The photos of stacks, except the primary ones, with the primary one.
     private let knownStacks: TimedCache<[AssetID: AssetID]>
     private let knownNames: TimedCache<[String: String]>
+    /// The photos of months of the timeline that are in no stack, or the primary ones of theirs.
+    private let knownMonths: TimedCache<[String: Set<AssetID>]>
     /// The ID of the user.
     private let ownID: String?
     /// The album that a client reads, between its pages: older servers return it as a whole.
@@ -35,6 +37,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         ownID = account.userID
         knownStacks = TimedCache(.seconds(60), now: ports.now)
         knownNames = TimedCache(.seconds(600), now: ports.now)
+        knownMonths = TimedCache(.seconds(60), now: ports.now)
         client = Result { () throws(ProviderError) in try ImmichClient(account.server, ports) }
         let settings = try? client.get()
         cacheVariant = [
@@ -128,6 +131,47 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             stack.assets.elements.map { ($0.id, stack.primaryAssetId) }
         }
         return Dictionary(pairs.filter { $0 != $1 }) { first, _ in first }
+    }
+
+    /// Removes the photos of partners that are in a stack, except the primary ones. The list of stacks has only those of
+    /// the user. The photos of a first page may be newer than the known months.
+    ///
+    /// Source: immich 1.118, 2.0.0 and 3.0.3, `timeline.service.ts` and `getTimeBucket` of `asset.repository.ts`. Each
+    /// version ignores the parameters of the others.
+    private func withoutStacks(
+        _ assets: [AssetRecord], isFirst: Bool, _ client: ImmichClient
+    ) async throws -> [AssetRecord] {
+        let months = Set(assets.filter { !isOwn($0) }.compactMap(\.month))
+        guard client.showsPartners, !months.isEmpty else { return assets }
+        var known: [String: Set<AssetID>] = [:]
+        do {
+            known = try await knownMonths.value {
+                !isFirst && months.isSubset(of: $0.keys)
+            } fetch: {
+                var known: [String: Set<AssetID>] = [:]
+                for month in months { known[month] = try await fetchMonth(month, client) }
+                return known
+            }
+        } catch ProviderError.denied, ProviderError.failed {
+            // All photos are shown.
+        }
+        return assets.filter { asset in
+            let ids = asset.month.flatMap { known[$0] } ?? []
+            return isOwn(asset) || ids.isEmpty || ids.contains(asset.id)
+        }
+    }
+
+    /// Fetches the photos of a month that the timeline shows. Versions before 1.133 list assets, the others columns.
+    private func fetchMonth(_ month: String, _ client: ImmichClient) async throws -> Set<AssetID> {
+        let response = try await client.month(
+            month, .all,
+            [
+                ("withPartners", "true"), ("withStacked", "true"), ("visibility", "timeline"),
+                ("isArchived", "false"), ("size", "MONTH"),
+            ], maximumBytes: Self.maximumAlbumBytes)
+        if let ids = response.record?.value("id", as: [AssetID].self) { return Set(ids) }
+        let assets: LenientList<AssetRecord> = try client.decode(response)
+        return Set(assets.elements.map(\.id))
     }
 
     /// Fetches the names of the users by their IDs.
@@ -251,8 +295,12 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
                 record.nextCursor.flatMap { $0 == search.cursor ? nil : .cursor($0) }
             }
         let kind = ImmichSource(source) ?? .all
-        return RemotePage(
-            try await photos(record.assets.elements, of: kind, client), next: next?.token)
+        var assets = record.assets.elements
+        if kind == .all {
+            let isFirst = search.page == nil && search.cursor == nil
+            assets = try await withoutStacks(assets, isFirst: isFirst, client)
+        }
+        return RemotePage(try await photos(assets, of: kind, client), next: next?.token)
     }
 
     /// The beginning of the page token of a month.
@@ -306,14 +354,6 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     ) async throws -> RemotePage {
         let source = ImmichSource.album(id)
         let album = [(name: "albumId", value: id.rawValue)]
-        func fetch<Value: Decodable>(
-            _ path: String, _ query: [(name: String, value: String)]
-        ) async throws -> Value {
-            try client.decode(
-                try await client.send(
-                    .get, ["timeline", path], album + query, about: .source(source.id),
-                    permission: "asset.read"))
-        }
         let position = try token.map { (token) throws(ProviderError) in
             let parts = token.dropFirst(Self.monthMark.count).split(separator: "/")
             guard token.hasPrefix(Self.monthMark), parts.count == 2, let start = Int(parts[1]),
@@ -321,13 +361,17 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             else { throw .staleCursor }
             return (month: String(parts[0]), start: start)
         }
-        let buckets: LenientList<ServiceRecord> = try await fetch("buckets", [])
+        let buckets: LenientList<ServiceRecord> = try client.decode(
+            try await client.send(
+                .get, ["timeline", "buckets"], album, about: .source(source.id),
+                permission: "asset.read"))
         let months = buckets.elements.compactMap { $0.text("timeBucket") }.sorted(by: >)
             .drop { month in position.map { month > $0.month } ?? false }
         guard let month = months.first, let day = CalendarDate(month.prefix(10))?.dayNumber else {
             return RemotePage([])
         }
-        let bucket: TimeBucketRecord = try await fetch("bucket", [("timeBucket", month)])
+        let bucket: TimeBucketRecord = try client.decode(
+            try await client.month(month, source, album))
         guard let listed = bucket.assets else {
             throw client.service.invalidResponse(Message("an album without photos"))
         }

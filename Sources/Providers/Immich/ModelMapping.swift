@@ -165,6 +165,11 @@ struct AssetRecord: Decodable {
     /// The ID of the owner; nil if the server does not state it.
     var owner: String? { members.text("ownerId") }
 
+    /// The first day of the month of the timeline that has the asset; nil if the server does not state it.
+    var month: String? {
+        members.text("localDateTime").flatMap { $0.utf8.count > 7 ? $0.prefix(7) + "-01" : nil }
+    }
+
     /// True for a photo that is not in the trash. The other kinds are `VIDEO`, `AUDIO` and `OTHER`.
     var isPhoto: Bool {
         members.text("type") ?? "IMAGE" == "IMAGE" && members.flag("isTrashed") != true
