@@ -246,7 +246,7 @@ let providers = [
         in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
-        "HTTP LoopbackHTTP MastodonProvider MastodonSimulator ProviderKit TestSupport Translation WebService Logging",
+        "HTTP LoopbackHTTP MastodonProvider MastodonSimulator OAuth ProviderKit TestSupport Translation WebService Logging",
         excluding: "Recordings"),
     module(
         "NextcloudProvider", "ImageMetadata ProviderKit Quoting Translation WebService XML Logging",

@@ -148,21 +148,28 @@ nonisolated package struct AuthorizedClient: HTTPClient {
     /// Returns true if the response is the page of a gateway before the service, or the redirect to it. It says nothing
     /// about the token.
     private func isOfOtherLogin(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
-        guard request.token != nil || !access.namedOrigins.isEmpty else { return false }
+        guard request.token != nil || !access.namedOrigins.isEmpty,
+            !isRefusal(response, request, onlyByField: true)
+        else { return false }
         return response.leadsAway
             || response.isHTML
                 && (response.status == 401 || Self.leftOrigin(response, request))
     }
 
-    private func isRefusal(_ response: HTTPResponse, _ request: HTTPRequest) -> Bool {
+    private func isRefusal(
+        _ response: HTTPResponse, _ request: HTTPRequest, onlyByField: Bool = false
+    ) -> Bool {
         guard !Self.leftOrigin(response, request) else { return false }
         return access.refusals.contains { refusal in
-            guard response.status == refusal.status else { return false }
+            guard response.status == refusal.status, !onlyByField || refusal.field != nil else {
+                return false
+            }
             if let path = refusal.path {
                 let requested = WebAddress(request.url)?.rest.prefix { $0 != "?" && $0 != "#" }
                 guard requested == path[...], !response.isHTML else { return false }
             }
             guard let text = refusal.text else { return true }
+            if let field = refusal.field { return response.headers[field]?.contains(text) == true }
             let start = String(decoding: response.body.prefix(Self.searchedBytes), as: UTF8.self)
             return start.contains(text)
         }

@@ -57,16 +57,21 @@ public struct OAuthDescription: Hashable, Codable, Sendable {
 public struct TokenRefusal: Hashable, Codable, Sendable {
     /// The status code.
     public var status: Int
-    /// A text in the body; nil if the status is sufficient.
+    /// A text in the body, or in the field of the header that ``field`` names; nil if the status is sufficient.
     public var text: String?
     /// The path of the requests to which the rule applies; nil for all requests. A response in HTML is not a refusal.
     public var path: String?
+    /// The field of the header that has the text. A page with it comes from the service.
+    public var field: String?
 
     /// Creates a rule.
-    public init(status: Int, text: String? = nil, path: String? = nil) {
+    public init(
+        status: Int, text: String? = nil, path: String? = nil, field: String? = nil
+    ) {
         self.status = status
         self.text = text
         self.path = path
+        self.field = field
     }
 }
 

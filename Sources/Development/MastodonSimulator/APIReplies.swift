@@ -61,8 +61,11 @@ extension ServerState {
             reply.set("WWW-Authenticate", "Bearer realm=\"Doorkeeper\", error=\"invalid_token\"")
             return reply
         case .laravel: return Reply(500, json: ["error": "Unauthenticated."])
-        case .forbidden:
-            return Reply(403, json: ["error": "Insufficient permissions: read:accounts."])
+        case .forbidden(let text): return Reply(403, json: ["error": .string(text)])
+        case .emptyPage:
+            var reply = Reply(401, html: "")
+            reply.set("X-Creator", "snac/2.75")
+            return reply
         case .badRequest: return Reply(400, html: "Invalid Bearer token")
         case .misskey:
             return Reply(

@@ -64,8 +64,10 @@ package struct Software: Sendable {
         case doorkeeper
         /// 500, or a redirect to the login page.
         case laravel
-        /// 403, as for a token without the permission.
-        case forbidden
+        /// 403, as for a token without the permission, with a text.
+        case forbidden(String)
+        /// 401 with an empty HTML page, and the version in a field.
+        case emptyPage
         /// 400 with plain text.
         case badRequest
         /// 401 with an object as error.
@@ -146,17 +148,20 @@ extension Software {
         name: "gotosocial", version: "3.5.3+0.17.3-git-8d0b5ba", redirects: .whole)
 
     /// Source: friendica 2024.12, `Security/OAuth.php`, `Module/OAuth`; `Module/OAuth/Revoke.php` deletes the tokens by
-    /// the ID of the application.
+    /// the ID of the application; `Module/BaseApi.php` and `Factory/Api/Mastodon/Error.php` for an invalid token.
     package static let friendica = Software(
         name: "friendica", version: "2.8.0 (compatible; Friendica 2024.12-1571)",
         redirects: .exactWord, hasGranularScopes: false, countsRequests: false,
+        tokenRefusal: .forbidden(
+            "Token is not authorized with a valid user or is missing a required scope"),
         codeRefusal: .unauthorized, replacesTokens: true, revocation: .allTokens,
         sendsNumbersAsText: true)
 
     /// Source: akkoma 3.13, `OAuthScopesPlug`, `OAuthController`.
     package static let akkoma = Software(
         name: "akkoma", version: "2.7.2 (compatible; Akkoma 3.13.2-0-g050bc744)",
-        instance: .firstOnly, tokenRefusal: .forbidden, codeRefusal: .invalidCredentials,
+        instance: .firstOnly, tokenRefusal: .forbidden("Invalid credentials."),
+        codeRefusal: .invalidCredentials,
         revealsUnknownClients: false, refreshRefusal: .invalidCredentials,
         tokenLifetimeSeconds: 2_592_000)
 
@@ -166,7 +171,8 @@ extension Software {
     /// Source: snac 2.75, `mastoapi.c` and `httpd.c`, as in Debian 13.
     package static let snac = Software(
         name: "snac", version: "4.0.0 (not true; really snac/2.75)", instance: .firstOnly,
-        redirects: .unchecked, countsRequests: false, codeRefusal: .none, revocation: .application)
+        redirects: .unchecked, countsRequests: false, tokenRefusal: .emptyPage, codeRefusal: .none,
+        revocation: .application)
 
     /// `only_media` selects the statuses without media.
     ///

@@ -7,6 +7,8 @@ extension Refusal {
     /// The error; nil for a success.
     var error: ProviderError? {
         switch response.status {
+        // snac 2.75 (`httpd_connection`): an empty page.
+        case 401 where response.headers["X-Creator"]?.hasPrefix("snac/") == true: .unauthorized
         case _ where isOtherLogin: page
         case 200..<300: nil
         // Source: mastodon 4.6.4, gotosocial 0.20 and takahe 0.11: `error`; pixelfed 0.11: `message`, of Laravel.
@@ -66,8 +68,10 @@ extension Refusal {
 
     private func startsWith(_ text: String) -> Bool { response.body.starts(with: text.utf8) }
 
-    /// True if the body is an error of the API.
-    private var hasOwnForm: Bool { text != nil || response.record?.record("error") != nil }
+    /// True if the body is an error of the API, or begins with one (WordPress).
+    private var hasOwnForm: Bool {
+        text != nil || response.record?.record("error") != nil || startsWith(#"{"error":"#)
+    }
 
     private var text: String? {
         let record = response.record

@@ -288,6 +288,8 @@ struct Discovery {
             TokenRefusal(status: 403, path: "\(base.rest)/api/v1/accounts/verify_credentials"),
             // Takahē.
             TokenRefusal(status: 400, text: "Invalid Bearer token"),
+            // snac: an empty page.
+            TokenRefusal(status: 401, text: "snac/", field: "X-Creator"),
         ]
     }
 
