@@ -21,6 +21,9 @@ extension FolderScan {
     /// Reads the collected files, the newest first, and updates the index.
     func flush() throws {
         let former = try formerFiles(of: candidates)
+        if missingMarks == nil, !candidates.isEmpty {
+            missingMarks = MissingMarks(try marks.storedFiles(marks.missing))
+        }
         // A file that is new at the former path of another one would replace the stamp by which that one is recognized.
         candidates.sort { first, second in
             let isMoved = former.stamps.contains(first.stamp.content)
@@ -60,6 +63,7 @@ extension FolderScan {
         _ candidate: Candidate, _ content: FileContent, _ index: PictureIndex,
         _ former: FormerFiles
     ) throws(StorageError) {
+        var candidate = candidate
         let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
         // The known file may have been moved meanwhile, or this file may have been collected with its folder as well.
         let known = try index.file(folder: folder, name: name)
@@ -72,17 +76,16 @@ extension FolderScan {
         lazy var wasFree = candidate.mayBeLink ? nil : watcher.wasFree(path, events)
         // A known photo that replaces a marked one is an edit of it.
         if moved != nil, let known, marks.contains(known.id), wasFree == false { moved = nil }
-        let format: ImageFormat?
         switch content {
-        case .image(let image): format = image
-        case .other: format = nil
+        case .image(let image): candidate.format = image
+        case .other: break
         case .unreadable:
             // The row is not changed, so that each scan reads the file again. A moved photo is recognized without
             // reading it.
             unavailable.insert(path)
             guard moved != nil else { return }
-            format = nil
         }
+        let format = candidate.format
         if let moved {
             if let displaced = try index.move(moved, folder: folder, name: name) {
                 missing.append(displaced)
@@ -111,25 +114,23 @@ extension FolderScan {
                 // The file is being written.
                 unavailable.insert(path)
             } else if wasFree == false, format != nil {
-                try store(candidate, format, known, index)
+                try store(candidate, known, index)
                 movedMarks[known.id] = (path, stamp, true)
             } else {
-                doubts[path] = Doubt(
-                    id: known.id, candidate: candidate, format: format, mayBeEdit: mayBeEdit)
-                wanted.formUnion(missingMarks.photos(path, sizeBytes: stamp.sizeBytes))
+                doubts[path] = Doubt(id: known.id, place: candidate, mayBeEdit: mayBeEdit)
+                wanted.formUnion(missingMarks?.photos(at: candidate) ?? [])
             }
         } else {
-            try store(candidate, format, known, index)
-            wanted.formUnion(missingMarks.photos(path, sizeBytes: stamp.sizeBytes))
+            try store(candidate, known, index)
+            wanted.formUnion(missingMarks?.photos(at: candidate) ?? [])
         }
     }
 
     /// Stores a new file, or the new state of a known one.
     func store(
-        _ candidate: Candidate, _ format: ImageFormat?, _ known: PictureIndex.File?,
-        _ index: PictureIndex
+        _ candidate: Candidate, _ known: PictureIndex.File?, _ index: PictureIndex
     ) throws(StorageError) {
-        let (folder, stamp) = (candidate.path, candidate.stamp)
+        let (folder, stamp, format) = (candidate.path, candidate.stamp, candidate.format)
         guard let known else {
             let id = try index.freeRow(
                 of: folder.appending(candidate.name), isReserved: marks.contains)

@@ -1,4 +1,3 @@
-internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
 
@@ -8,32 +7,24 @@ extension FolderScan {
     struct Doubt {
         /// The marked photo.
         let id: Int64
-        let candidate: Candidate
-        let format: ImageFormat?
+        let place: Candidate
         /// True if the file may be an edit of the photo.
         let mayBeEdit: Bool
-
-        var place: Place {
-            Place(candidate.filePath, candidate.folder, candidate.stamp, format)
-        }
     }
 
-    /// A file that may be a marked photo.
-    struct Place {
-        let path: RelativePath
-        let folder: Int64
-        let stamp: FileStamp
-        let format: ImageFormat?
+    /// The marked photos that are not in the index, by the size and the path of their file.
+    struct MissingMarks {
+        private let sizes: [Int64: [PhotoFile]]
+        private let paths: [RelativePath: [PhotoFile]]
 
-        init(
-            _ path: RelativePath, _ folder: Int64, _ stamp: FileStamp, _ format: ImageFormat?
-        ) {
-            (self.path, self.folder, self.stamp, self.format) = (path, folder, stamp, format)
+        init(_ files: [PhotoFile]) {
+            sizes = Dictionary(grouping: files, by: \.stamp.sizeBytes)
+            paths = Dictionary(grouping: files, by: \.path)
         }
 
-        init(_ picture: PictureIndex.Picture) {
-            let row = picture.file
-            self.init(picture.path, row.folder, row.stamp, row.format)
+        /// Returns the photos that may be a file, by its path or its size.
+        func photos(at place: Candidate) -> [Int64] {
+            ((sizes[place.stamp.sizeBytes] ?? []) + (paths[place.filePath] ?? [])).map(\.id)
         }
     }
 
@@ -43,7 +34,7 @@ extension FolderScan {
         /// True if the photo was not in the index before the scan.
         let isMissing: Bool
         /// The file at the path of the photo.
-        var own: Place?
+        var own: Candidate?
         /// True if that file may be an edit of the photo.
         var mayBeEdit = false
     }
@@ -63,51 +54,52 @@ extension FolderScan {
             if isEdited, let digest = try read(path)?.digest { file.digest = digest }
             files.append(file)
         }
-        var found: [(file: PhotoFile, place: Place)] = []
+        var found: [(file: PhotoFile, place: Candidate)] = []
         var taken: Set<RelativePath> = []
-        func take(_ place: Place, _ photo: OpenPhoto) {
+        func take(_ place: Candidate, _ photo: OpenPhoto) {
             var file = photo.file
-            (file.path, file.stamp) = (place.path, place.stamp)
-            taken.insert(place.path)
+            (file.path, file.stamp) = (place.filePath, place.stamp)
+            taken.insert(place.filePath)
             found.append((file, place))
         }
+        func isFree(_ place: Candidate) -> Bool {
+            place.format != nil && !taken.contains(place.filePath)
+        }
         open = try open.filter { photo in
-            guard let own = photo.own, own.format != nil, !taken.contains(own.path) else {
-                return true
-            }
-            let isKnown = photo.isMissing && own.stamp.content == photo.file.stamp.content
-            guard try isKnown || isSame(own, photo.file) else { return true }
+            guard let own = photo.own, isFree(own),
+                try photo.isMissing && own.stamp.content == photo.file.stamp.content
+                    || isSame(own, photo.file)
+            else { return true }
             take(own, photo)
             return false
         }
         let doubted = open.isEmpty ? [:] : try byCount(doubts.values.map(\.place))
-        var new: [Int64: [Place]]?
-        var unread: [Place] = []
+        var new: [Int64: [Candidate]]?
+        var unread: [Candidate] = []
         open = try open.filter { photo in
-            var places = doubted[photo.file.digest.count] ?? []
+            var possible = doubted[photo.file.digest.count] ?? []
             // A file that was written in place is not compared with earlier copies of the photo.
             if photo.own?.stamp.inode != photo.file.stamp.inode || photo.isMissing {
-                places += try self.places(
-                    ofSize: photo.file.stamp.sizeBytes,
-                    areNew: photo.isMissing && !isRebuilding)
+                possible += try places {
+                    try $0.photos(size: photo.file.stamp.sizeBytes).filter {
+                        !photo.isMissing || isRebuilding || newPhotos.contains($0.file.id)
+                    }
+                }
             }
             if !photo.isMissing {
-                if new == nil { new = try byCount(newPlaces()) }
-                places += new?[photo.file.digest.count] ?? []
+                new = try new ?? byCount(places { try newPhotos.sorted().compactMap($0.picture) })
+                possible += new?[photo.file.digest.count] ?? []
             }
             let name = photo.file.path.split?.name
-            for isSameName in [true, false] {
-                for place in places
-                where (place.path.split?.name == name) == isSameName && place.format != nil
-                    && !taken.contains(place.path)
-                {
-                    guard try isSame(place, photo.file) else {
-                        if readings[place.path] == nil { unread.append(place) }
-                        continue
-                    }
-                    take(place, photo)
-                    return false
+            possible = possible.filter(isFree)
+            let sameName = possible.filter { $0.name == name }
+            for place in sameName + possible.filter({ $0.name != name }) {
+                guard try isSame(place, photo.file) else {
+                    if readings[place.filePath] == nil { unread.append(place) }
+                    continue
                 }
+                take(place, photo)
+                return false
             }
             return true
         }
@@ -115,18 +107,17 @@ extension FolderScan {
         let digests = Set(found.map(\.file.digest))
         for var photo in open {
             // A missing photo may be an earlier copy of a found one.
-            guard photo.mayBeEdit, let own = photo.own, own.format != nil,
-                !taken.contains(own.path),
+            guard photo.mayBeEdit, let own = photo.own, isFree(own),
                 !photo.isMissing || !digests.contains(photo.file.digest)
             else {
                 lost.append(photo.file)
                 continue
             }
-            if let digest = try read(own.path)?.digest {
+            if let digest = try read(own.filePath)?.digest {
                 photo.file.digest = digest
                 take(own, photo)
             } else {
-                unavailable.insert(own.path)
+                unavailable.insert(own.filePath)
             }
         }
         // The marks are stored first: from these, a scan after a crash finds the photos again.
@@ -138,19 +129,15 @@ extension FolderScan {
             for file in lost { try remove(file.id, index) }
             // A file on an absent disk may be a copy of a lost photo: another stamp lets its next scan compare it.
             for place in lost.isEmpty ? [] : unread {
-                guard let (_, name) = place.path.split,
-                    let row = try index.file(folder: place.folder, name: name)
-                else { continue }
-                let (size, modified) = (row.stamp.sizeBytes, row.stamp.modified)
-                try index.setStamp(
-                    FileStamp(inode: 0, sizeBytes: size, modified: modified), of: row.id)
+                if let row = try index.file(folder: place.folder, name: place.name) {
+                    try index.setStamp(FileStamp(inode: 0, sizeBytes: 0, modified: 0), of: row.id)
+                }
             }
             let moving = Set(found.map(\.file.id))
             for (file, place) in found { try move(file.id, to: place, besides: moving, index) }
             for (path, doubt) in doubts where !taken.contains(path) && !unavailable.contains(path) {
-                let known = try index.file(
-                    folder: doubt.candidate.folder, name: doubt.candidate.name)
-                try store(doubt.candidate, doubt.format, known, index)
+                let place = doubt.place
+                try store(place, index.file(folder: place.folder, name: place.name), index)
             }
         }
         (doubts, movedMarks, wanted, newPhotos) = ([:], [:], [], [])
@@ -161,15 +148,14 @@ extension FolderScan {
         let doubts = Dictionary(doubts.values.map { ($0.id, $0) }) { $1 }
         let known = gone.union(doubts.keys).subtracting(movedMarks.keys)
         let changed = try marks.storedFiles(known).compactMap { file -> OpenPhoto? in
-            guard let doubt = doubts[file.id] else {
-                return OpenPhoto(file: file, isMissing: false)
-            }
-            let own = doubt.place
-            if own.format != nil, try read(own.path, expecting: file.digest.count) == nil {
-                unavailable.insert(own.path)
+            let (own, mayBeEdit) = (doubts[file.id]?.place, doubts[file.id]?.mayBeEdit == true)
+            if let own, own.format != nil,
+                try read(own.filePath, expecting: file.digest.count) == nil
+            {
+                unavailable.insert(own.filePath)
                 return nil
             }
-            return OpenPhoto(file: file, isMissing: false, own: own, mayBeEdit: doubt.mayBeEdit)
+            return OpenPhoto(file: file, isMissing: false, own: own, mayBeEdit: mayBeEdit)
         }
         // An interrupted scan may have added the files of missing photos to a lost index.
         let missing = (isRebuilding ? marks.missing : wanted)
@@ -180,7 +166,11 @@ extension FolderScan {
                 if try isRebuilding && isHidden(file.path) && !existing([file.path]).isEmpty {
                     return nil
                 }
-                let own = try place(at: file.path)
+                let own = try places { index in
+                    guard let (folder, name) = file.path.split else { return [] }
+                    return try [index.file(in: folder, name: name)?.file].compactMap(\.self)
+                        .map { PictureIndex.Picture(file: $0, folder: folder) }
+                }.first
                 // The files of a lost index may have been edited.
                 let isEdit = isRebuilding && own?.stamp.inode == file.stamp.inode
                 return OpenPhoto(file: file, isMissing: true, own: own, mayBeEdit: isEdit)
@@ -213,8 +203,8 @@ extension FolderScan {
     // MARK: Search
 
     /// Returns true if a file can be read and has the image data of a photo.
-    private func isSame(_ place: Place, _ file: PhotoFile) throws -> Bool {
-        try read(place.path, expecting: file.digest.count)?.digest == file.digest
+    private func isSame(_ place: Candidate, _ file: PhotoFile) throws -> Bool {
+        try read(place.filePath, expecting: file.digest.count)?.digest == file.digest
     }
 
     private func read(
@@ -231,37 +221,23 @@ extension FolderScan {
         return result
     }
 
-    /// Returns the photo at a path that belongs to no marked photo.
-    private func place(at path: RelativePath) throws -> Place? {
-        guard let (folder, name) = path.split,
-            let row = try index({ try $0.file(in: folder, name: name)?.file }),
-            !marks.contains(row.id)
-        else { return nil }
-        return Place(path, row.folder, row.stamp, row.format)
-    }
-
-    /// Returns the photos of a size that belong to no marked photo; only the new ones for `areNew`.
-    private func places(ofSize size: Int64, areNew: Bool) throws -> [Place] {
-        try index { try $0.photos(size: size) }.filter {
-            !marks.contains($0.file.id) && (!areNew || newPhotos.contains($0.file.id))
-        }.map(Place.init)
-    }
-
-    /// Returns the new photos that belong to no marked photo.
-    private func newPlaces() throws -> [Place] {
-        try index { index in
-            try newPhotos.sorted().filter { !marks.contains($0) }.compactMap {
-                try index.picture($0)
-            }
-        }.map(Place.init)
+    /// Returns files of the index that belong to no marked photo.
+    private func places(
+        _ find: (PictureIndex) throws -> [PictureIndex.Picture]
+    ) throws -> [Candidate] {
+        try index(find).filter { !marks.contains($0.file.id) }.map {
+            Candidate(
+                folder: $0.file.folder, path: $0.folder, name: $0.file.name, stamp: $0.file.stamp,
+                mayBeLink: false, format: $0.file.format)
+        }
     }
 
     /// Returns files by the number of bytes of their image data.
-    private func byCount(_ places: [Place]) throws -> [Int64: [Place]] {
-        var byCount: [Int64: [Place]] = [:]
+    private func byCount(_ places: [Candidate]) throws -> [Int64: [Candidate]] {
+        var byCount: [Int64: [Candidate]] = [:]
         // No file has the expected number of bytes, so only the headers are read.
         let results = files.digests(
-            places.map { absolute($0.path) }, marks.digests, expecting: -1)
+            places.map { absolute($0.filePath) }, marks.digests, expecting: -1)
         for (place, result) in zip(places, results) {
             if let result { byCount[result.count, default: []].append(place) }
         }
@@ -285,9 +261,9 @@ extension FolderScan {
     ///   - index: The index.
     /// - Throws: `StorageError`.
     private func move(
-        _ id: Int64, to place: Place, besides others: Set<Int64>, _ index: PictureIndex
+        _ id: Int64, to place: Candidate, besides others: Set<Int64>, _ index: PictureIndex
     ) throws(StorageError) {
-        guard let (folder, name) = place.path.split else { return }
+        let (folder, name) = (place.path, place.name)
         if let row = try index.file(folder: place.folder, name: name), row.id != id {
             if others.contains(row.id) {
                 try index.displace(row)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ImageMetadata
 internal import Storage
 internal import System
 
@@ -41,8 +42,8 @@ final class FolderScan {
     var doubts: [RelativePath: Doubt] = [:]
     /// The new paths and stamps of marked photos that were recognized without their image data; true for edited ones.
     var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, isEdited: Bool)] = [:]
-    /// The marked photos that were not in the index when they were first needed.
-    lazy var missingMarks = marks.missingFiles()
+    /// The marked photos that were not in the index when files were first compared; nil before.
+    var missingMarks: MissingMarks?
     /// Those of them that new files may be.
     var wanted: Set<Int64> = []
     /// The rows of the photos that were added or have changed; empty if there are no marked photos.
@@ -109,6 +110,8 @@ final class FolderScan {
         let mayBeLink: Bool
         /// The event that reported the file; nil if the folder was read.
         var event: FolderWatcher.Entry?
+        /// nil before the file was read, and for a file that is no photo.
+        var format: ImageFormat?
 
         /// True if an event shows that the contents may have changed, although the stamp may be the same.
         var isReported: Bool { event?.hasOnlyAttributes == false }

@@ -10,18 +10,12 @@ internal import Translation
 /// IDs survive moves, restarts and the loss of the cache. The state has no paths and contents; it is read by each page.
 /// It changes on the queue of the database, after the change was stored.
 final class LocalMarks: Sendable {
-    private struct Entry {
-        let sizeBytes: Int64
-        /// The hash of the last known path.
-        let pathHash: Int64
-        var marks: Set<Mark>
-    }
-
     private struct State {
         var isLoaded = false
         /// The numbers of the known users, by ``UserName/key``.
         var users: [String: Int64] = [:]
-        var photos: [Int64: Entry] = [:]
+        /// The marks of each marked photo.
+        var photos: [Int64: Set<Mark>] = [:]
         /// The marked photos that are in the index.
         var found: Set<Int64> = []
 
@@ -31,26 +25,14 @@ final class LocalMarks: Sendable {
             let like = Mark(user: user, kind: .like)
             // The optimizer of Swift 6.3.1 fails on `filter` with a closure that reads `photos`.
             var liked: Set<Int64> = []
-            for id in found where photos[id]?.marks.contains(like) == true { liked.insert(id) }
+            for id in found where photos[id]?.contains(like) == true { liked.insert(id) }
             return liked
         }
 
-        /// Replaces the entry of a photo; nil if it has no marks.
-        mutating func set(_ id: Int64, _ entry: Entry?) {
-            photos[id] = entry
-            if entry == nil { found.remove(id) }
-        }
-    }
-
-    /// The marked photos that are not in the index, by the size and by the hash of the path of their file.
-    struct Missing {
-        fileprivate(set) var sizes: [Int64: Set<Int64>] = [:]
-        fileprivate(set) var paths: [Int64: Set<Int64>] = [:]
-
-        /// Returns the photos that may be a file, by its path or its size.
-        func photos(_ path: RelativePath, sizeBytes: Int64) -> Set<Int64> {
-            guard !sizes.isEmpty else { return [] }
-            return (sizes[sizeBytes] ?? []).union(paths[PictureIndex.firstRow(of: path)] ?? [])
+        /// Replaces the marks of photos.
+        mutating func set(_ ids: Set<Int64>, _ marks: [Int64: Set<Mark>]) {
+            for id in ids { photos[id] = marks[id] }
+            for id in ids where marks[id] == nil { found.remove(id) }
         }
     }
 
@@ -73,10 +55,11 @@ final class LocalMarks: Sendable {
         digests = DigestReader(files)
     }
 
-    /// Reads the stored marks, once.
+    /// Reads the stored marks, once, or again.
     ///
     /// - Throws: `StorageError`; then the next call reads the marks again.
-    func load() async throws {
+    func load(again: Bool = false) async throws {
+        if again { state.withLock { $0.isLoaded = false } }
         guard !state.withLock(\.isLoaded) else { return }
         try await store.run { [self] database in
             guard !state.withLock(\.isLoaded) else { return }
@@ -84,10 +67,12 @@ final class LocalMarks: Sendable {
             try database.query("SELECT key, number FROM user") { row throws(StorageError) in
                 new.users[row.text(0)] = row.integer(1)
             }
-            let ids = try database.all("SELECT id FROM marked") { $0.integer(0) }
-            for id in ids { new.set(id, try Self.entry(id, database)) }
+            new.photos = try Self.marks(of: nil, database)
             new.isLoaded = true
-            state.withLock { $0 = new }
+            state.withLock { state in
+                new.found = state.found.intersection(new.photos.keys)
+                state = new
+            }
             database.releaseMemory()
         }
     }
@@ -97,10 +82,9 @@ final class LocalMarks: Sendable {
     /// Returns photos with the likes of a user.
     func mark(_ photos: [Photo], for user: String) -> [Photo] {
         state.withLock { state in
-            guard !state.photos.isEmpty else { return photos }
             let like = state.users[user].map { Mark(user: $0, kind: .like) }
             return photos.map { photo in
-                guard let marks = photo.id.row.flatMap({ state.photos[$0] })?.marks else {
+                guard let marks = photo.id.row.flatMap({ state.photos[$0] }) else {
                     return photo
                 }
                 var photo = photo
@@ -122,32 +106,15 @@ final class LocalMarks: Sendable {
     func contains(_ id: Int64) -> Bool { state.withLock { $0.photos[id] != nil } }
 
     /// The marked photos that are not in the index.
-    var missing: Set<Int64> {
-        state.withLock { Set($0.photos.keys).subtracting($0.found) }
-    }
+    var missing: Set<Int64> { state.withLock { Set($0.photos.keys).subtracting($0.found) } }
 
     /// True if there are no marked photos.
     var isEmpty: Bool { state.withLock(\.photos.isEmpty) }
 
-    /// Returns the marked photos that are not in the index, for a scan.
-    func missingFiles() -> Missing {
-        state.withLock { state in
-            var missing = Missing()
-            for (id, entry) in state.photos where !state.found.contains(id) {
-                missing.sizes[entry.sizeBytes, default: []].insert(id)
-                missing.paths[entry.pathHash, default: []].insert(id)
-            }
-            return missing
-        }
-    }
-
     /// Records which photos an index contains.
-    func begin(_ index: PictureIndex) throws(StorageError) {
-        var found: Set<Int64> = []
-        for id in state.withLock({ Array($0.photos.keys) })
-        where try index.file(id)?.format != nil {
-            found.insert(id)
-        }
+    func begin(_ index: PictureIndex) throws {
+        let ids = state.withLock { Array($0.photos.keys) }
+        let found = Set(try ids.filter { try index.file($0)?.format != nil })
         state.withLock { $0.found = found }
     }
 
@@ -167,7 +134,6 @@ final class LocalMarks: Sendable {
         _ isMarked: Bool, _ kind: Mark.Kind = .like, by user: String,
         _ find: () async throws -> Target
     ) async throws -> Bool {
-        try await load()
         var target = try await find()
         guard let number = try await number(of: user) else {
             throw ProviderError.noSuchUser(
@@ -176,13 +142,13 @@ final class LocalMarks: Sendable {
         }
         let mark = Mark(user: number, kind: kind)
         let id = target.picture.file.id
-        guard state.withLock({ $0.photos[id]?.marks.contains(mark) == true }) != isMarked else {
+        guard state.withLock({ $0.photos[id]?.contains(mark) == true }) != isMarked else {
             return false
         }
         guard isMarked else { return try await remove(mark, [id]) }
         var isNew = false
         while true {
-            if try await add(mark, try await file(of: target)) { isNew = true }
+            if try await store(mark, true, [file(of: target)]) { isNew = true }
             // A scan that did not know of the mark may have found another file meanwhile.
             let now = try await find()
             guard now.picture.file.stamp != target.picture.file.stamp else { return isNew }
@@ -202,11 +168,10 @@ final class LocalMarks: Sendable {
         _ kind: Mark.Kind, _ ids: Set<Int64>, by user: String,
         _ find: (Int64) async throws -> Target
     ) async throws {
-        try await load()
         guard let number = try await number(of: user) else { return }
         let mark = Mark(user: number, kind: kind)
         let before = state.withLock { state in
-            Set(state.photos.filter { $0.value.marks.contains(mark) }.keys)
+            Set(state.photos.filter { $0.value.contains(mark) }.keys)
         }
         for id in ids.subtracting(before) {
             do {
@@ -219,7 +184,7 @@ final class LocalMarks: Sendable {
 
     private func file(of target: Target) async throws -> PhotoFile {
         let (file, path) = (target.picture.file, target.picture.path)
-        let known = try await store.run { try Self.file(file.id, $0) }
+        let known = try await store.run { try Self.files([file.id], $0).first }
         if let known, known.path == path, known.stamp.content == file.stamp.content { return known }
         guard let result = await digests.digest(ofFile: target.file), let digest = result.digest
         else {
@@ -230,77 +195,60 @@ final class LocalMarks: Sendable {
         return PhotoFile(id: file.id, path: path, stamp: result.stamp, digest: digest)
     }
 
-    private func add(_ mark: Mark, _ file: PhotoFile) async throws -> Bool {
-        try await store.run { [self] database in
-            let (isNew, others) = try database.transaction { () throws(StorageError) in
-                let others = try removeMissing(mark, sameAs: file, database)
-                try Self.write(file, database)
-                try database.query(
-                    "INSERT OR IGNORE INTO mark (user, photo, kind) VALUES (?, ?, ?)",
-                    [.integer(mark.user), .integer(file.id), .text(mark.kind.rawValue)])
-                return (database.changedRows > 0, others)
-            }
-            state.withLock { _ = $0.found.insert(file.id) }
-            try reload(others + [file.id], database)
-            return isNew
-        }
+    private func remove(_ mark: Mark, _ ids: Set<Int64>) async throws -> Bool {
+        let files = try await store.run { try Self.files(ids, $0) }
+        return try await store(mark, false, files)
     }
 
-    private func remove(_ mark: Mark, _ ids: Set<Int64>) async throws -> Bool {
+    /// Adds a mark to photos or removes it, and removes it from missing photos of the same image data, which would restore
+    /// it.
+    ///
+    /// - Returns: True if the marks of the photos have changed.
+    private func store(_ mark: Mark, _ isMarked: Bool, _ files: [PhotoFile]) async throws -> Bool {
         try await store.run { [self] database in
-            let removed = try database.transaction { () throws(StorageError) in
-                var removed: [Int64] = []
-                for id in ids {
-                    guard let file = try Self.file(id, database) else { continue }
-                    removed += try removeMissing(mark, sameAs: file, database) + [file.id]
-                    try Self.delete(mark, file.id, database)
+            let insert = "INSERT OR IGNORE INTO mark (user, photo, kind) VALUES (?, ?, ?)"
+            let delete = "DELETE FROM mark WHERE user = ? AND photo = ? AND kind = ?"
+            var changed: Set<Int64> = []
+            func change(_ sql: String, _ id: Int64) throws(StorageError) {
+                try database.query(
+                    sql, [.integer(mark.user), .integer(id), .text(mark.kind.rawValue)])
+                if database.changedRows > 0 { changed.insert(id) }
+            }
+            try database.transaction { () throws(StorageError) in
+                for file in files {
+                    let others = try Self.copies(of: file, database).filter(missing.contains)
+                    for other in others { try change(delete, other) }
+                    if isMarked { try Self.write(file, database) }
+                    try change(isMarked ? insert : delete, file.id)
                 }
                 try Self.deleteUnmarked(database)
-                return removed
             }
-            try reload(removed, database)
-            return !removed.isEmpty
+            let marks = try Self.marks(of: changed, database)
+            return state.withLock { state in
+                if isMarked { state.found.formUnion(files.map(\.id)) }
+                state.set(changed, marks)
+                return !changed.isDisjoint(with: files.map(\.id))
+            }
         }
     }
 
-    /// Removes a mark from the missing photos of the same image data. Otherwise, one of them would restore the mark.
-    private func removeMissing(
-        _ mark: Mark, sameAs file: PhotoFile, _ database: Database
-    ) throws(StorageError) -> [Int64] {
-        let others = try Self.copies(of: file, database).filter(missing.contains)
-        for other in others { try Self.delete(mark, other, database) }
-        try Self.deleteUnmarked(database)
-        return others
-    }
-
+    /// Returns the number of a user; nil for an unknown one. A user may have been registered since the last load.
     private func number(of user: String) async throws -> Int64? {
-        if let number = state.withLock({ $0.users[user] }) { return number }
-        let number = try await store.run { database in
-            try database.integer("SELECT number FROM user WHERE key = ?", [.text(user)])
-        }
-        state.withLock { $0.users[user] = number }
-        return number
+        try await load(again: state.withLock { $0.users[user] == nil })
+        return state.withLock { $0.users[user] }
     }
 
     /// Removes a user from the memory. `delete` deletes the user with all their marks from the database.
     func removeUser(_ user: String, _ delete: () async throws -> Void) async throws {
         try await delete()
-        state.withLock { state in
-            guard let number = state.users.removeValue(forKey: user) else { return }
-            for (id, var entry) in state.photos {
-                entry.marks = entry.marks.filter { $0.user != number }
-                state.set(id, entry.marks.isEmpty ? nil : entry)
-            }
-        }
+        try await load(again: true)
     }
 
     // MARK: Scans
 
     /// Returns the stored files of photos. Blocks.
     func storedFiles(_ ids: some Sequence<Int64>) throws -> [PhotoFile] {
-        try store.runAndWait { database in
-            try ids.sorted().compactMap { try Self.file($0, database) }
-        }
+        try store.runAndWait { try Self.files(ids, $0) }
     }
 
     /// Stores the decision of a scan. Blocks.
@@ -320,12 +268,11 @@ final class LocalMarks: Sendable {
         return try store.runAndWait { [self] database in
             var recipients: Set<Int64> = []
             try database.transaction { () throws(StorageError) in
-                for file in files where try Self.file(file.id, database) != nil {
+                for file in files where try !Self.files([file.id], database).isEmpty {
                     try Self.write(file, database)
                 }
                 for file in lostFiles {
-                    for other in try Self.copies(of: file, database)
-                    where present.contains(other) {
+                    for other in try Self.copies(of: file, database).filter(present.contains) {
                         // A user that likes both photos likes the lost one on.
                         try database.query(
                             "UPDATE OR IGNORE mark SET photo = ? WHERE photo = ? AND kind = 'like'",
@@ -336,11 +283,11 @@ final class LocalMarks: Sendable {
                 try Self.deleteUnmarked(database)
             }
             let changed = recipients.union(lost).union(found)
-            let entries = try changed.map { ($0, try Self.entry($0, database)) }
+            let marks = try Self.marks(of: changed, database)
             return state.withLock { state in
                 let before = state.users.mapValues { state.liked($0) }
                 state.found.formUnion(found)
-                for (id, entry) in entries { state.set(id, entry) }
+                state.set(changed, marks)
                 state.found.subtract(lost)
                 var gained: [String: Int] = [:]
                 for (name, user) in state.users {
@@ -354,37 +301,38 @@ final class LocalMarks: Sendable {
 
     // MARK: Rows
 
-    /// Reads the marks of photos again.
-    private func reload(_ ids: [Int64], _ database: Database) throws(StorageError) {
-        for id in ids {
-            let entry = try Self.entry(id, database)
-            state.withLock { $0.set(id, entry) }
+    /// Returns the marks of photos; those of all marked photos for nil.
+    private static func marks(
+        of ids: Set<Int64>?, _ database: Database
+    ) throws(StorageError) -> [Int64: Set<Mark>] {
+        var marks: [Int64: Set<Mark>] = [:]
+        let condition = ids == nil ? "" : "WHERE photo IN (SELECT value FROM json_each(?))"
+        try database.query(
+            "SELECT photo, user, kind FROM mark \(condition)",
+            ids.map { [PictureIndex.list(Array($0))] } ?? []
+        ) { row throws(StorageError) in
+            let photo = row.integer(0)
+            marks[photo] = marks[photo] ?? []
+            guard let kind = Mark.Kind(rawValue: row.text(2)) else { return }
+            marks[photo]?.insert(Mark(user: row.integer(1), kind: kind))
         }
+        return marks
     }
 
-    private static func entry(_ id: Int64, _ database: Database) throws(StorageError) -> Entry? {
-        guard let file = try file(id, database) else { return nil }
-        var entry = Entry(
-            sizeBytes: file.stamp.sizeBytes, pathHash: PictureIndex.firstRow(of: file.path),
-            marks: [])
-        try database.query("SELECT user, kind FROM mark WHERE photo = ?", [.integer(id)]) {
-            row throws(StorageError) in
-            guard let kind = Mark.Kind(rawValue: row.text(1)) else { return }
-            entry.marks.insert(Mark(user: row.integer(0), kind: kind))
-        }
-        return entry
-    }
-
-    private static func file(
-        _ id: Int64, _ database: Database
-    ) throws(StorageError) -> PhotoFile? {
-        try database.first(
-            "SELECT path, inode, size, modified, digest, bytes FROM marked WHERE id = ?",
-            [.integer(id)]
+    /// Returns the stored files of photos, in a constant order.
+    private static func files(
+        _ ids: some Sequence<Int64>, _ database: Database
+    ) throws(StorageError) -> [PhotoFile] {
+        try database.all(
+            """
+            SELECT id, path, inode, size, modified, digest, bytes FROM marked
+            WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id
+            """, [PictureIndex.list(Array(ids))]
         ) { row in
             PhotoFile(
-                id: id, path: RelativePath(bytes: row.blob(0)), stamp: FileStamp(row, at: 1),
-                digest: FileDigest(bytes: row.blob(4), count: row.integer(5)))
+                id: row.integer(0), path: RelativePath(bytes: row.blob(1)),
+                stamp: FileStamp(row, at: 2),
+                digest: FileDigest(bytes: row.blob(5), count: row.integer(6)))
         }
     }
 
@@ -412,14 +360,6 @@ final class LocalMarks: Sendable {
             "SELECT id FROM marked WHERE digest = ? AND id <> ? ORDER BY id",
             [.blob(file.digest.bytes), .integer(file.id)]
         ) { $0.integer(0) }
-    }
-
-    private static func delete(
-        _ mark: Mark, _ id: Int64, _ database: Database
-    ) throws(StorageError) {
-        try database.query(
-            "DELETE FROM mark WHERE user = ? AND photo = ? AND kind = ?",
-            [.integer(mark.user), .integer(id), .text(mark.kind.rawValue)])
     }
 
     /// Deletes the files of photos that have no marks any more.

@@ -199,7 +199,7 @@ extension PictureIndex {
     }
 
     /// Returns the parameter of `json_each`.
-    private static func list(_ rows: [Int64]) -> SQLValue {
+    static func list(_ rows: [Int64]) -> SQLValue {
         .text("[" + rows.lazy.map { "\($0)" }.joined(separator: ",") + "]")
     }
 
