@@ -14,8 +14,10 @@ final class FakeService: OAuthLogin {
         var hidden: Set<String> = []
         /// The settings that affect pages.
         var cacheVariant = ""
-        /// The error of the pages of liked photos.
-        var likesPageError: ProviderError?
+        /// The errors of the pages of sources.
+        var pageErrors: [String: ProviderError] = [:]
+        /// The listed sources.
+        var sources = ["new"]
         /// The sizes of images with an address; photos without them have only the size `full`.
         var imageSizes: [ImageSize] = [.full]
         /// The notices of the next page.
@@ -102,14 +104,14 @@ final class FakeServiceSession: RemoteLikes, ProfileSession, ManualSession {
 
     func sources() async throws -> [Source] {
         try await receive("sources")
-        return [Source(id: SourceID("new"), title: "New", kind: .feed)]
+        return state.value.sources.map { Source(id: SourceID($0), title: "New", kind: .feed) }
     }
 
     func fetchPage(_ source: SourceID, from place: String?) async throws -> RemotePage {
         try await receive("\(source) \(place ?? "top")")
         let state = state.value
         if let notices = state.notices { continuation.yield(.notices(notices)) }
-        if source == likesSource, let error = state.likesPageError { throw error }
+        if let error = state.pageErrors[source.text] { throw error }
         let all = source == likesSource ? state.photos.filter(state.liked.contains) : state.photos
         // As with page numbers, photos that arrive meanwhile move the others down.
         if state.emptied.contains(source.text) { return RemotePage([]) }

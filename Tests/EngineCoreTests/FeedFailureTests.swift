@@ -122,6 +122,32 @@ struct FeedFailureTests {
         #expect(try await fixture.page().ids == ["news", "p1", "p2"])
     }
 
+    @Test func `the notice of a broken source ends after the next list of the sources`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(nine, isOpen: true)
+        func notices() -> [String] { fixture.account.notices.map { String($0.prefix(20)) } }
+        fixture.service.state.update {
+            $0.sources = ["new", "topic1", "topic2"]
+            for topic in ["topic1", "topic2"] { $0.pageErrors[topic] = .denied("It is broken.") }
+        }
+        _ = try await fixture.account.sources()
+        for topic in ["topic1", "topic2"] {
+            await #expect(throws: ProviderError.self) { try await fixture.page(topic) }
+        }
+        #expect(notices() == [#"The source "topic1" "#, #"The source "topic2" "#])
+        // One of them is read again, the other one was deleted.
+        fixture.service.state.update {
+            $0.sources = ["new", "topic1"]
+            $0.pageErrors["topic1"] = nil
+        }
+        fixture.ports.time.update { $0 = $0 + .seconds(3601) }
+        _ = try await fixture.account.sources()
+        try await fixture.waitForRequests("topic1 top", count: 2)
+        while !notices().isEmpty { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(fixture.count("topic2 top") == 1)
+    }
+
     @Test func `a clock that is set back does not keep a page fresh`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = ["news"] + $0.photos }

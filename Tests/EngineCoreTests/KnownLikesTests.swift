@@ -25,7 +25,7 @@ struct KnownLikesTests {
     {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         fixture.service.state.update {
-            $0.likesPageError = .notSupported("There is no list.")
+            $0.pageErrors["likes"] = .notSupported("There is no list.")
             $0.liked = ["c"]
         }
         _ = try await fixture.page()

@@ -103,6 +103,18 @@ nonisolated package struct SourceActivity {
     }
 
     /// Records that a refresh failed.
+    /// The sources that the service did not return, at most ``retryLimit``, the most recently read first.
+    package var broken: [SourceID] {
+        let broken = entries.filter { $0.value.problem != nil }
+        return broken.sorted { $0.value.lastRead > $1.value.lastRead }.prefix(Self.retryLimit)
+            .map(\.key)
+    }
+
+    /// Removes the problems of sources that no longer exist.
+    package mutating func removeProblems(of sources: [SourceID]) {
+        for source in sources { entries[source]?.problem = nil }
+    }
+
     ///
     /// - Parameters:
     ///   - source: The source.

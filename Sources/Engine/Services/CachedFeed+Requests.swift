@@ -244,7 +244,7 @@ extension CachedFeed {
         refreshInBackground(source)
     }
 
-    private func refreshInBackground(_ source: SourceID) {
+    func refreshInBackground(_ source: SourceID) {
         activity.recordAttempt(source, now: owner.now)
         Task { _ = try? await fetchTop(source) }
     }

@@ -327,7 +327,7 @@ final class CachedFeed {
         return listed
     }
 
-    /// Fetches the sources. Callers at the same time share one request.
+    /// Fetches the sources, and those again that could not be read. Callers at the same time share one request.
     func fetchSources() async throws -> [Source] {
         if !listings.isRunning(account) { listed = owner.now }
         return try await listings.run(account) { [self] in
@@ -346,5 +346,11 @@ final class CachedFeed {
             throw ProviderError.notFound(
                 Message("There is no source {source}.", ["source": source.text.quoted]))
         }
+            let listed = Set(sources.map(\.id))
+            changeActivity {
+                $0.removeProblems(of: known.map(\.id).filter { !listed.contains($0) })
+            }
+            // The list does not show if their photos can be read again.
+            if !owner.isMetered() { activity.broken.forEach(refreshInBackground) }
     }
 }
