@@ -86,23 +86,28 @@ struct RemoteFeedTests {
         #expect(try await fixture.walk() == nine)
     }
 
-    @Test func `a refresh reaches as deep as a walk within a day, and five pages at most`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `a refresh reaches as deep as a walk within a day, and five pages at most`(
+        isRestart: Bool
+    ) async throws {
         let photos = (1...24).map { "p\($0)" }
-        let fixture = try await ServiceFixture(photos, isOpen: true)
+        var fixture = try await ServiceFixture(photos, isOpen: true)
+        func pages() -> Int {
+            fixture.service.state.value.requests.count { $0.hasPrefix("new ") }
+        }
         _ = try await fixture.account.refreshFeed("")
         #expect(try await fixture.walk() == photos)
+        if isRestart { fixture = try await ServiceFixture(after: fixture, isOpen: true) }
         fixture.service.state.update { $0.photos.removeAll { ["p11", "p23"].contains($0) } }
-        let before = fixture.service.state.value.requests.count
+        let before = pages()
         #expect(try await fixture.account.refreshFeed("") == 0)
-        #expect(fixture.service.state.value.requests.count == before + 5)
+        #expect(pages() == before + 5)
         try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.walk().contains("p11") == false)
         fixture.ports.time.update { $0 = $0 + .seconds(86_401) }
-        let later = fixture.service.state.value.requests.count
+        let later = pages()
         _ = try await fixture.account.refreshFeed("")
-        #expect(fixture.service.state.value.requests.count == later + 1)
+        #expect(pages() == later + 1)
     }
 
     @Test func `a refresh that only moves photos is announced`() async throws {

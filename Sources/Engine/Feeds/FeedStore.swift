@@ -135,6 +135,9 @@ nonisolated package struct FeedStore: Sendable {
                 -- Walks that began before this generation have lost their position if it is at this key or below
                 floor_generation INTEGER NOT NULL DEFAULT 0,
                 floor TEXT,
+                -- The lowest order key that a client read, and the time
+                depth TEXT,
+                depth_read INTEGER NOT NULL DEFAULT 0,
                 bytes INTEGER NOT NULL DEFAULT 0,
                 UNIQUE (account, id)
             );

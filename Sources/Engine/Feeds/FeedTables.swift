@@ -33,6 +33,22 @@ nonisolated package struct FeedTables {
         fileprivate let horizon: Int64
         fileprivate let floor: String?
         fileprivate let floorGeneration: Int64
+        /// The lowest order key that a client read, and the time.
+        fileprivate let lowest: (key: String, read: Timestamp)?
+
+        /// Returns the lowest order key that a client read within a day; nil if there is none.
+        package func depth(now: Timestamp) -> String? {
+            guard let lowest, lowest.read <= now, now < lowest.read + .seconds(86_400) else {
+                return nil
+            }
+            return lowest.key
+        }
+
+        /// Returns true if a read down to an order key has to be stored. The time of the read is stored once an hour.
+        package func isDepth(_ key: String, now: Timestamp) -> Bool {
+            guard let lowest, let known = depth(now: now), known <= key else { return true }
+            return known == key && now >= lowest.read + .seconds(3600)
+        }
 
         /// Returns true if a walk can continue at a position.
         package func holds(_ place: FeedPosition) -> Bool {
@@ -48,7 +64,8 @@ nonisolated package struct FeedTables {
     package func source(_ id: SourceID) throws(StorageError) -> SourceState? {
         try database.first(
             """
-            SELECT key, epoch, fetched, generation, keyed, horizon, floor, floor_generation
+            SELECT key, epoch, fetched, generation, keyed, horizon, floor, floor_generation,
+                depth, depth_read
             FROM source WHERE account = ? AND id = ? AND fetched NOT NULL
             """,
             [.text(account.text), .text(id.text)]
@@ -57,7 +74,10 @@ nonisolated package struct FeedTables {
                 key: row.integer(0), epoch: row.integer(1),
                 fetched: Timestamp(secondsSince1970: row.integer(2)), generation: row.integer(3),
                 isKeyed: row.optionalInteger(4).map { $0 != 0 }, horizon: row.integer(5),
-                floor: row.optionalText(6), floorGeneration: row.integer(7))
+                floor: row.optionalText(6), floorGeneration: row.integer(7),
+                lowest: row.optionalText(8).map {
+                    ($0, Timestamp(secondsSince1970: row.integer(9)))
+                })
         }
     }
 
@@ -92,6 +112,15 @@ nonisolated package struct FeedTables {
             .integer(total))
         guard let state = try source(id) else { throw .damaged(database.path) }
         return state
+    }
+
+    /// Stores that a client read a source down to an order key.
+    package func setDepth(
+        _ key: String, of source: Int64, read: Timestamp
+    ) throws(StorageError) {
+        try database.query(
+            "UPDATE source SET depth = ?, depth_read = ? WHERE key = ?",
+            [.text(key), .integer(read.secondsSince1970), .integer(source)])
     }
 
     static var newEpoch: Int64 { Int64(UInt32.random(in: 1...UInt32.max)) }

@@ -28,8 +28,6 @@ nonisolated package struct SourceActivity {
         var problem: Message?
         /// The position in the order of reads.
         var lastRead = 0
-        /// The lowest order key that was read, and the time of the read.
-        var depth: (key: String, read: Timestamp)?
         /// The last request for the end of the source.
         var endRequested: Timestamp?
     }
@@ -44,29 +42,6 @@ nonisolated package struct SourceActivity {
         readCount += 1
         entries[source, default: Entry()].lastRead = readCount
         evict()
-    }
-
-    /// The time for which a refresh reaches as deep as a read.
-    static let depthRetention = Duration.seconds(86_400)
-
-    /// Records that photos were read.
-    ///
-    /// - Parameters:
-    ///   - source: The source.
-    ///   - key: The order key of the last photo.
-    ///   - now: The current time.
-    package mutating func recordRead(_ source: SourceID, to key: String, now: Timestamp) {
-        if let known = depth(of: source, now: now), known < key { return }
-        entries[source, default: Entry()].depth = (key, now)
-        evict()
-    }
-
-    /// Returns the lowest order key that was read within a day; nil if there is none.
-    package func depth(of source: SourceID, now: Timestamp) -> String? {
-        guard let depth = entries[source]?.depth, depth.read <= now,
-            now < depth.read + Self.depthRetention
-        else { return nil }
-        return depth.key
     }
 
     /// The age from which the end of a source is requested again.
@@ -103,18 +78,6 @@ nonisolated package struct SourceActivity {
     }
 
     /// Records that a refresh failed.
-    /// The sources that the service did not return, at most ``retryLimit``, the most recently read first.
-    package var broken: [SourceID] {
-        let broken = entries.filter { $0.value.problem != nil }
-        return broken.sorted { $0.value.lastRead > $1.value.lastRead }.prefix(Self.retryLimit)
-            .map(\.key)
-    }
-
-    /// Removes the problems of sources that no longer exist.
-    package mutating func removeProblems(of sources: [SourceID]) {
-        for source in sources { entries[source]?.problem = nil }
-    }
-
     ///
     /// - Parameters:
     ///   - source: The source.
@@ -138,6 +101,18 @@ nonisolated package struct SourceActivity {
                     "The source {source} could not be read: {reason}",
                     ["source": $0.quoted, "reason": $1])
             }
+    }
+
+    /// The sources that the service did not return, at most ``retryLimit``, the most recently read first.
+    package var broken: [SourceID] {
+        let broken = entries.filter { $0.value.problem != nil }
+        return broken.sorted { $0.value.lastRead > $1.value.lastRead }.prefix(Self.retryLimit)
+            .map(\.key)
+    }
+
+    /// Removes the problems of sources that no longer exist.
+    package mutating func removeProblems(of sources: [SourceID]) {
+        for source in sources { entries[source]?.problem = nil }
     }
 
     /// Decides if a read of a source starts a refresh.

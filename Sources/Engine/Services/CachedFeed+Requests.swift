@@ -30,15 +30,15 @@ extension CachedFeed {
     /// - Throws: The errors of the top. An error of another part ends the refresh.
     func fetchReadParts(_ source: SourceID) async throws -> Int {
         let new = try await fetchTop(source).new
-        guard let depth = activity.depth(of: source, now: owner.now) else { return new }
-        let stored = stored(source)
+        let (stored, now) = (stored(source), owner.now)
         var last: String?
         for _ in 1..<Self.refreshLimit {
-            let next = try? await store.read(account) { [last] tables in
-                try tables.source(stored).flatMap { state in
-                    try tables.order(of: state.key).nextPart(below: last, above: depth)
-                        .map { (state: state, part: $0) }
-                }
+            let next = try? await store.read(account) {
+                [last] (tables) throws -> (state: FeedTables.SourceState, part: FeedOrder.Part)? in
+                guard let state = try tables.source(stored), let depth = state.depth(now: now),
+                    let part = try tables.order(of: state.key).nextPart(below: last, above: depth)
+                else { return nil }
+                return (state, part)
             }
             guard let next = next ?? nil,
                 (try? await fetchPart(next.part, of: source, next.state)) != nil

@@ -109,7 +109,6 @@ final class CachedFeed {
                 isRead = true
                 continue
             }
-            if let key = slice.keys.last { activity.recordRead(source, to: key, now: owner.now) }
             if !isRead {
                 isRead = true
                 if place == nil { recordRead(source, refreshed: state.fetched) }
@@ -117,6 +116,7 @@ final class CachedFeed {
             }
             func page(hasMore: Bool) -> Page {
                 let (keys, epoch) = (slice.keys, state.epoch)
+                recordDepth(slice, state)
                 let generation = place?.generation ?? state.generation
                 return Page(photos: slice.photos.map(\.photo), hasMore: hasMore) { count in
                     if count == 0, let cursor { return cursor }
@@ -159,6 +159,15 @@ final class CachedFeed {
                     return page(hasMore: true)
                 }
             }
+        }
+    }
+
+    /// Stores that a client read the photos of a slice. Best effort: only the depth of refreshes depends on it.
+    private func recordDepth(_ slice: FeedOrder.Slice, _ state: FeedTables.SourceState) {
+        let now = owner.now
+        guard let key = slice.keys.last, state.isDepth(key, now: now) else { return }
+        Task {
+            try? await store.run(account) { try $0.setDepth(key, of: state.key, read: now) }
         }
     }
 
@@ -337,6 +346,12 @@ final class CachedFeed {
             }
             try checkWanted()
             try await store.run(account) { try $0.setListedSources(sources) }
+            let listed = Set(sources.map(\.id))
+            changeActivity {
+                $0.removeProblems(of: known.map(\.id).filter { !listed.contains($0) })
+            }
+            // The list does not show if their photos can be read again.
+            if !owner.isMetered() { activity.broken.forEach(refreshInBackground) }
             return sources
         }
     }
@@ -346,11 +361,5 @@ final class CachedFeed {
             throw ProviderError.notFound(
                 Message("There is no source {source}.", ["source": source.text.quoted]))
         }
-            let listed = Set(sources.map(\.id))
-            changeActivity {
-                $0.removeProblems(of: known.map(\.id).filter { !listed.contains($0) })
-            }
-            // The list does not show if their photos can be read again.
-            if !owner.isMetered() { activity.broken.forEach(refreshInBackground) }
     }
 }
