@@ -24,10 +24,11 @@ final class FeedPage {
     ]).expanding()
     private let status = StatusPage()
     private let statusButton = Button(pill: tr("_Try again"), isSuggested: true)
-    private let logInButton = Button(pill: tr("_Log in"))
+    private let logInButton = Button(pill: tr("_Log in")).aligned(.fill, .start)
     private let localButton = Button(
-        pill: tr("_Show the photos on this computer"), isSuggested: true)
-    private let folderButton = Button(pill: tr("_Choose another folder…"))
+        pill: tr("_Show the photos on this computer"), isSuggested: true
+    ).aligned(.fill, .start)
+    private let folderButton = Button(pill: tr("_Choose another folder…")).aligned(.fill, .start)
     private lazy var welcomeButtons = Box(
         .vertical, spacing: 12, localButton, folderButton, logInButton
     ).aligned(.center, .center)
