@@ -39,7 +39,7 @@ final class PreferencesDialog: Dialog {
         self.toasts = toasts
         self.onFolder = onFolder
         self.folders = folders
-        super.init(parent, title: tr("Preferences"), width: 560, height: 620)
+        super.init(parent, title: tr("Preferences"), width: 560, height: 660)
         let sizeRow = ComboRow(tr("Thumbnails"), ThumbnailSize.titles, size.rawValue) {
             onSize(ThumbnailSize(rawValue: $0) ?? size)
         }
