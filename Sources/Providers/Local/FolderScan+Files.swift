@@ -91,7 +91,7 @@ extension FolderScan {
                 missing.append(displaced)
             }
             try index.setStamp(stamp, of: moved.id)
-            if marks.contains(moved.id) { movedMarks[moved.id] = (path, stamp, false) }
+            if marks.contains(moved.id) { movedMarks[moved.id] = (path, stamp, nil) }
             guard moved.format != nil else { return }
             changes.changed.insert(moved.id)
             guard moved.folder != folder else { return }
@@ -105,7 +105,7 @@ extension FolderScan {
         {
             // The file system gives other inode numbers at each mount, or a program has restored the file.
             try index.setStamp(stamp, of: known.id)
-            if marks.contains(known.id) { movedMarks[known.id] = (path, stamp, false) }
+            if marks.contains(known.id) { movedMarks[known.id] = (path, stamp, nil) }
         } else if let known, marks.contains(known.id) {
             // A link may lead to another photo, but the target may be written in place.
             let mayBeEdit =
@@ -114,8 +114,7 @@ extension FolderScan {
                 // The file is being written.
                 unavailable.insert(path)
             } else if wasFree == false, format != nil {
-                try store(candidate, known, index)
-                movedMarks[known.id] = (path, stamp, true)
+                movedMarks[known.id] = (path, stamp, candidate)
             } else {
                 doubts[path] = Doubt(id: known.id, place: candidate, mayBeEdit: mayBeEdit)
                 wanted.formUnion(missingMarks?.photos(at: candidate) ?? [])

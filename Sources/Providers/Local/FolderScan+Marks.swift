@@ -49,9 +49,9 @@ extension FolderScan {
         guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty else { return }
         var files: [PhotoFile] = []
         for var file in try marks.storedFiles(movedMarks.keys) {
-            guard let (path, stamp, isEdited) = movedMarks[file.id] else { continue }
+            guard let (path, stamp, edit) = movedMarks[file.id] else { continue }
             (file.path, file.stamp) = (path, stamp)
-            if isEdited, let digest = try read(path)?.digest { file.digest = digest }
+            if edit != nil, let digest = try read(path)?.digest { file.digest = digest }
             files.append(file)
         }
         var found: [(file: PhotoFile, place: Candidate)] = []
@@ -135,8 +135,8 @@ extension FolderScan {
             }
             let moving = Set(found.map(\.file.id))
             for (file, place) in found { try move(file.id, to: place, besides: moving, index) }
-            for (path, doubt) in doubts where !taken.contains(path) && !unavailable.contains(path) {
-                let place = doubt.place
+            let others = doubts.filter { !taken.contains($0.key) && !unavailable.contains($0.key) }
+            for place in movedMarks.values.compactMap(\.edit) + others.values.map(\.place) {
                 try store(place, index.file(folder: place.folder, name: place.name), index)
             }
         }

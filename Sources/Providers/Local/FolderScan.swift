@@ -40,8 +40,9 @@ final class FolderScan {
     /// The changed files at the paths of marked photos that may be other photos, by their paths. They get their rows at the
     /// end of the scan.
     var doubts: [RelativePath: Doubt] = [:]
-    /// The new paths and stamps of marked photos that were recognized without their image data; true for edited ones.
-    var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, isEdited: Bool)] = [:]
+    /// The new paths and stamps of marked photos that were recognized without their image data, and the files of edited
+    /// ones, which get their rows after the marks were stored.
+    var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, edit: Candidate?)] = [:]
     /// The marked photos that were not in the index when files were first compared; nil before.
     var missingMarks: MissingMarks?
     /// Those of them that new files may be.
