@@ -261,8 +261,14 @@ def preferences(start, step):
     # The new contents are written to this file first.
     obstacle = configuration.parent / ".imagefeed.conf.imagefeed-part"
     obstacle.mkdir()
-    exclude("Scans")
-    screen.wait(role="label", contains="cannot be changed")
+    attempts = iter(range(1000))
+
+    def is_refused():
+        # On a busy machine, the message may leave between two searches.
+        exclude(f"Scans {next(attempts)}")
+        return screen.all(role="label", contains="cannot be changed")
+
+    screen.until(is_refused, "the message about the file")
     obstacle.rmdir()
     step("a file that cannot be changed is reported")
     screen.press("Choose the folder")
