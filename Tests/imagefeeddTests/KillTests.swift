@@ -7,18 +7,21 @@ import TestSupport
 import Testing
 import UnsplashSimulator
 
-/// Kills the daemon at random moments while it likes, walks and downloads, and tests that nothing is lost. A watching
+/// Ends the daemon at random moments while it likes, walks and downloads, and tests that nothing is lost. A watching
 /// client stays on the bus, and daemons start on a second bus with the same folders.
 ///
-/// `dist/development/soak` runs a thousand kills, without other tests that delay the start-up.
-@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(60))) @MainActor
+/// `dist/development/soak` runs a thousand rounds of each test, without other tests that delay the start-up.
+@Suite(.serialized, .privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(60)))
+@MainActor
 struct KillTests {
-    private static let wantedKills = getenv("IMAGEFEED_KILLS").flatMap { Int(String(cString: $0)) }
-    private static let kills = wantedKills ?? 20
+    private static let wantedRounds =
+        getenv("IMAGEFEED_ROUNDS").flatMap { Int(String(cString: $0)) }
+    private static let rounds = wantedRounds ?? 20
     /// The largest median start-up time of a soak.
     private static let startLimit = Duration.milliseconds(50)
 
-    @Test func `a kill at any moment loses no confirmed state`() async throws {
+    @Test(arguments: [true, false])
+    func `an end at any moment loses no confirmed state`(isKill: Bool) async throws {
         let seed = Simulation.seed
         print("IMAGEFEED_SEED=\(seed)")
         var random = SeededRandom(seed: seed)
@@ -29,7 +32,7 @@ struct KillTests {
         let watcher = try await WatcherUnderKills(ada.path)
         let secondBus = try await SecondBusUnderKills(ada.path, seed: random.next())
         var starts: [Duration] = []
-        for kill in 1...Self.kills {
+        for round in 1...Self.rounds {
             load.injectFaults()
             let work = load.start()
             try await secondBus.start()
@@ -37,11 +40,12 @@ struct KillTests {
             let delay = Int.random(in: 0...150_000, using: &random)
             try await Task.sleep(for: .microseconds(delay))
             load.isEnding = true
-            try await fixture.daemon.kill()
+            try await isKill ? fixture.daemon.kill() : fixture.daemon.stop()
             for worker in work { await worker.value }
             load.removeFaults()
             try await secondBus.end()
-            if kill % 10 == 0 || kill == Self.kills { try await checkFiles() }
+            try load.check(copyOfDatabase(.full))
+            if round % 10 == 0 { try checkFiles() }
             try await fixture.start()
             starts.append(fixture.daemon.startUp)
             try await load.compare()
@@ -51,19 +55,20 @@ struct KillTests {
         load.checkService()
         try await watcher.check(load.states)
         try await fixture.daemon.stop()
-        try await checkFiles()
+        try checkFiles()
         starts.sort()
         let median = starts[starts.count / 2]
         print(
             """
-            \(Self.kills) kills: \(load.report); \(watcher.report); \(secondBus.report); start-up after one: median \(median), \
+            \(Self.rounds) \(isKill ? "kills" : "stops"): \(load.report); \(watcher.report); \
+            \(secondBus.report); start-up after one: median \(median), \
             of twenty the slowest \(starts[starts.count * 19 / 20]), slowest \(starts[starts.count - 1])
             """)
-        if Self.wantedKills != nil { #expect(median <= Self.startLimit) }
+        if Self.wantedRounds != nil { #expect(median <= Self.startLimit) }
     }
 
     /// Expects complete images and intact databases.
-    private func checkFiles() async throws {
+    private func checkFiles() throws {
         let directory = try PrivateBus.current.directory
         let images = "home/.cache/imagefeed/images/unsplash_ada"
         for name in names(in: directory.appending(images)) where name.hasSuffix(".jpg") {
@@ -72,26 +77,33 @@ struct KillTests {
         for name in names(in: directory.appending("downloads")) {
             try checkImage("downloads/\(name)")
         }
-        for path in ["home/.local/share/imagefeed/data", "home/.cache/imagefeed/cache"] {
-            // A copy, because opening a database that was not closed would repair it.
-            for suffix in ["", "-journal", "-wal"] {
-                let source = directory.appending("\(path).sqlite\(suffix)")
-                guard access(source, F_OK) == 0 else { continue }
-                let copy = directory.appending("copy.sqlite\(suffix)")
-                unlink(copy)
-                let target = try Destination.open(copy, O_WRONLY | O_CREAT | O_TRUNC)
-                let bytes = try Destination.read(Destination.open(source, O_RDONLY))
-                #expect(write(target.rawValue, bytes, bytes.count) == bytes.count)
-            }
-            let database = try Database(
-                path: directory.appending("copy.sqlite"),
-                durability: path.hasSuffix("data") ? .full : .process)
+        for durability in [Database.Durability.full, .process] {
+            let database = try copyOfDatabase(durability)
             #expect(try database.first("PRAGMA integrity_check") { $0.text(0) } == "ok")
             #expect(try database.first("SELECT 1 FROM pragma_foreign_key_check") { _ in 1 } == nil)
-            for suffix in ["", "-journal", "-wal", "-shm"] {
-                unlink(directory.appending("copy.sqlite\(suffix)"))
-            }
         }
+    }
+
+    /// Opens a copy of the data store or of the cache, because opening a database that was not closed would repair it.
+    /// The copy of the data store consists of its file and its journal.
+    private func copyOfDatabase(_ durability: Database.Durability) throws -> Database {
+        let directory = try PrivateBus.current.directory
+        let (path, log) =
+            durability == .full
+            ? ("home/.local/share/imagefeed/data", "-journal")
+            : ("home/.cache/imagefeed/cache", "-wal")
+        for suffix in ["-wal", "-journal", "-shm"] {
+            unlink(directory.appending("copy.sqlite\(suffix)"))
+        }
+        for suffix in ["", log] {
+            let source = directory.appending("\(path).sqlite\(suffix)")
+            guard access(source, F_OK) == 0 else { continue }
+            let copy = directory.appending("copy.sqlite\(suffix)")
+            let target = try Destination.open(copy, O_WRONLY | O_CREAT | O_TRUNC)
+            let bytes = try Destination.read(Destination.open(source, O_RDONLY))
+            #expect(write(target.rawValue, bytes, bytes.count) == bytes.count)
+        }
+        return try Database(path: directory.appending("copy.sqlite"), durability: durability)
     }
 
     private func checkImage(_ name: String) throws {

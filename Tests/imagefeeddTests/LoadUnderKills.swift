@@ -2,6 +2,7 @@ import Contract
 import DBus
 import Glibc
 import ProviderKit
+import Storage
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -19,9 +20,11 @@ final class LoadUnderKills {
     /// The confirmed state of each photo: liked or not, now or later. The state after a call without a reply is
     /// unknown.
     private var confirmedStates: [String: Bool] = [:]
+    /// The label of the account and the interval of the slideshow; nil after a call without a reply.
+    private var confirmedSettings: [String]? = nil
     private var busy: Set<String> = []
     private var events: [Event] = []
-    private var counts = (likes: 0, pending: 0, pages: 0, downloads: 0, commands: 0)
+    private var counts = (likes: 0, pending: 0, settings: 0, pages: 0, downloads: 0, commands: 0)
 
     /// An event of a client, with the number of requests to the service at that time.
     private enum Event {
@@ -43,8 +46,8 @@ final class LoadUnderKills {
 
     var report: String {
         """
-        \(counts.likes) likes and \(counts.pending) without a reply, \(counts.pages) pages, \
-        \(counts.downloads) downloads and \(counts.commands) by command, \(fixture.unsplash.requestCount) requests
+        \(counts.likes) likes and \(counts.pending) without a reply, \(counts.settings) settings, \
+        \(counts.pages) pages, \(counts.downloads) downloads and \(counts.commands) by command, \(fixture.unsplash.requestCount) requests
         """
     }
 
@@ -117,6 +120,15 @@ final class LoadUnderKills {
         }
     }
 
+    private func set() async throws {
+        let number = UInt32.random(in: 10...3600, using: &random)
+        confirmedSettings = nil
+        try await account.setLabel("\(number)")
+        try await fixture.client.service.slideshow.setInterval(number)
+        confirmedSettings = ["\(number)", "\(number)"]
+        counts.settings += 1
+    }
+
     private func walk() async throws {
         let source =
             ["", "likes", "topic:nature", "search:fog"].randomElement(using: &random) ?? ""
@@ -132,6 +144,7 @@ final class LoadUnderKills {
         // A photo that is liked during the walk moves to the top.
         if source != "likes" { #expect(found.count == Set(found).count) }
         if Bool.random(using: &random) { _ = try await account.refresh(source) }
+        try await set()
     }
 
     private func download() async throws {
@@ -181,6 +194,25 @@ final class LoadUnderKills {
             // The shown state also settles the calls without a reply.
             confirmedStates[photo] = state
         }
+    }
+
+    /// Expects that everything that was confirmed is in the data store or, for likes, at the service.
+    func check(_ data: Database) throws {
+        let liked = Set(fixture.unsplash.likes(of: "ada"))
+        var pending: [String: Bool] = [:]
+        try data.query(
+            "SELECT photo, is_wanted FROM outbox WHERE state IN ('queued', 'sending')"
+        ) { pending[$0.text(0)] = $0.integer(1) != 0 }
+        for (photo, isLiked) in confirmedStates {
+            #expect((pending[photo] ?? liked.contains(photo)) == isLiked, "\(photo) is not stored")
+        }
+        let settings = try data.first(
+            """
+            SELECT label, interval FROM account, slideshow
+            WHERE id = 'unsplash_ada' AND slideshow.name = ''
+            """
+        ) { [$0.text(0), $0.text(1)] }
+        if let confirmedSettings { #expect(settings == confirmedSettings) }
     }
 
     /// Expects that the service has the confirmed states and received no request for a like that it had confirmed
