@@ -2,7 +2,7 @@ internal import Glibc
 
 /// A source of events of a descriptor: the ``MainLoop``, or the ``DescriptorThread`` in a program without one.
 ///
-/// The source owns the descriptor. The owner of the source cancels it before the last reference is released.
+/// The owner of the source cancels it before the last reference is released.
 @MainActor
 package final class DescriptorSource {
     package enum Event {
@@ -16,6 +16,8 @@ package final class DescriptorSource {
 
     package let descriptor: Int32
     let event: Event
+    /// The object that closes the descriptor.
+    private var owner: AnyObject?
     /// nil after ``cancel()``.
     private(set) var handler: (@MainActor () -> Void)?
     private(set) var isRunning = false
@@ -26,10 +28,16 @@ package final class DescriptorSource {
     /// Creates a suspended source.
     ///
     /// - Parameters:
-    ///   - descriptor: The descriptor. The source closes it after ``cancel()``.
+    ///   - descriptor: The descriptor.
     ///   - event: The condition to wait for.
+    ///   - owner: An object that closes the descriptor when it is released, retained until ``cancel()``; nil if
+    ///     ``cancel()`` closes it.
     ///   - handler: Called in each round of the event loop in which the condition holds. Retained until ``cancel()``.
-    package init(_ descriptor: Int32, _ event: Event, handler: @escaping @MainActor () -> Void) {
+    package init(
+        _ descriptor: Int32, _ event: Event, owner: AnyObject? = nil,
+        handler: @escaping @MainActor () -> Void
+    ) {
+        self.owner = owner
         self.descriptor = descriptor
         self.event = event
         self.handler = handler
@@ -54,12 +62,13 @@ package final class DescriptorSource {
         if threadID == nil { MainLoop.sourceChanged() }
     }
 
-    /// Stops reporting events permanently, releases the handler and closes the descriptor.
+    /// Stops reporting events permanently, and releases the handler and the descriptor.
     package func cancel() {
         guard !isCancelled else { return }
         isCancelled = true
         if let threadID { DescriptorThread.remove(threadID) } else { MainLoop.remove(self) }
-        close(descriptor)
+        if owner == nil { close(descriptor) }
+        owner = nil
         isRunning = false
         handler = nil
     }

@@ -3,8 +3,6 @@ internal import Glibc
 internal import System
 
 /// A watch of the image file of the current photo, which other programs may delete, for example with all thumbnails.
-///
-/// Source: inotify(7).
 package final class ImageWatch {
     private let queue = DispatchQueue(label: "image-watch")
     private var source: DescriptorSource?
@@ -22,20 +20,16 @@ package final class ImageWatch {
         guard !path.isEmpty else { return }
         Task {
             // The file system of a photo may not respond.
-            let (descriptor, code) = await queue.run { Self.open(path) }
-            guard path == self.path else {
-                if descriptor >= 0 { close(descriptor) }
-                return
-            }
-            guard descriptor >= 0 else {
+            let (inotify, code) = await queue.run { Self.watch(path) }
+            guard path == self.path else { return }
+            guard let inotify else {
                 if code == ENOENT { lose(onLoss) }
                 return
             }
-            let source = DescriptorSource(descriptor, .reading) { [weak self] in
-                self?.lose(onLoss)
+            source = DescriptorSource(inotify.descriptor, .reading, owner: inotify) {
+                [weak self] in self?.lose(onLoss)
             }
-            self.source = source
-            source.resume()
+            source?.resume()
         }
     }
 
@@ -46,14 +40,12 @@ package final class ImageWatch {
         onLoss()
     }
 
-    private nonisolated static func open(_ path: String) -> (descriptor: Int32, code: Int32) {
-        let descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        guard descriptor >= 0 else { return (-1, errno) }
+    private nonisolated static func watch(_ path: String) -> (inotify: Inotify?, code: Int32) {
         // The number of links of a deleted file is an attribute; the file itself may still be open.
-        let mask = UInt32(IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB | IN_CLOSE_WRITE)
-        guard inotify_add_watch(descriptor, path, mask) < 0 else { return (descriptor, 0) }
-        let code = errno
-        close(descriptor)
-        return (-1, code)
+        let events = IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB | IN_CLOSE_WRITE
+        guard let inotify = Inotify(), inotify.add(PathBytes(path), events) != nil else {
+            return (nil, errno)
+        }
+        return (inotify, 0)
     }
 }

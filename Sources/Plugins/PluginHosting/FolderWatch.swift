@@ -7,7 +7,7 @@ internal import System
 final class FolderWatch {
     private let folders: [String]
     private let onChange: () -> Void
-    private let descriptor: Int32
+    private let inotify = Inotify()
     private var source: DescriptorSource?
     private var pause: MainLoopTimer?
 
@@ -17,9 +17,10 @@ final class FolderWatch {
     init(_ folders: [String], onChange: @escaping () -> Void) {
         self.folders = folders
         self.onChange = onChange
-        descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        guard descriptor >= 0 else { return }
-        source = DescriptorSource(descriptor, .reading) { [unowned self] in read() }
+        guard let inotify else { return }
+        source = DescriptorSource(inotify.descriptor, .reading, owner: inotify) {
+            [unowned self] in read()
+        }
         source?.resume()
         watch()
     }
@@ -57,13 +58,11 @@ final class FolderWatch {
     }
 
     private func add(_ path: String, _ mask: Int32) -> Bool {
-        inotify_add_watch(descriptor, path, UInt32(mask) | UInt32(IN_ONLYDIR)) >= 0
+        inotify?.add(PathBytes(path), mask | IN_ONLYDIR) != nil
     }
 
     private func read() {
-        withUnsafeTemporaryAllocation(byteCount: 1 << 14, alignment: 8) { buffer in
-            while Glibc.read(descriptor, buffer.baseAddress, buffer.count) > 0 {}
-        }
+        inotify?.read { _ in }
         pause = MainLoopTimer(after: Self.delay) { [unowned self] in
             // A missing folder may exist now.
             watch()

@@ -2,6 +2,7 @@ internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
+internal import System
 
 /// A watcher of folders that reports changes in bursts, with a short delay.
 ///
@@ -78,32 +79,9 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// An inotify descriptor, which is closed with the last reference.
-    private final class Inotify: Sendable {
-        let descriptor: Int32
-
-        init?() {
-            descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-            if descriptor < 0 { return nil }
-        }
-
-        deinit { close(descriptor) }
-
-        /// Adds a watch of a folder. May block for as long as the file system does not respond.
-        ///
-        /// - Parameters:
-        ///   - path: The absolute path.
-        ///   - flags: Flags in addition to `IN_ONLYDIR`.
-        /// - Returns: The watch; negative, with `errno`, if there is none.
-        func add(_ path: [UInt8], _ flags: UInt32) -> Int32 {
-            let events =
-                IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
-                | IN_DELETE_SELF | IN_MOVE_SELF
-            let mask = UInt32(events) | UInt32(IN_ONLYDIR) | flags
-            return withCPath(path) { inotify_add_watch(descriptor, $0, mask) }
-        }
-    }
-
+    private static let events =
+        IN_CLOSE_WRITE | IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ATTRIB
+        | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR
     /// The time without events after which a burst has ended.
     private static let quietPeriod = DispatchTimeInterval.milliseconds(200)
     /// The time after which a burst is reported even if it continues.
@@ -196,11 +174,11 @@ final class FolderWatcher: Sendable {
     func watch(_ path: RelativePath, at absolute: [UInt8]) {
         guard let inotify = state.withLock(\.inotify) else { return }
         // The lock is not held, because the file system may not respond.
-        let watch = inotify.add(absolute, UInt32(IN_EXCL_UNLINK))
+        let watch = inotify.add(PathBytes(bytes: absolute), Self.events | IN_EXCL_UNLINK)
         let code = errno
         state.withLock { state in
             guard state.inotify != nil else { return }
-            guard watch >= 0 else {
+            guard let watch else {
                 if code == ENOSPC { state.unwatched.insert(path) }
                 return
             }
@@ -266,8 +244,9 @@ final class FolderWatcher: Sendable {
         while let index = folder.lastIndex(of: slash) {
             let name = Array(folder[(index + 1)...])
             folder = index == 0 ? [slash] : Array(folder[..<index])
-            let watch = inotify.add(folder, UInt32(IN_MASK_ADD))
-            if watch >= 0 { return name.isEmpty ? nil : (watch, name, isNearest) }
+            if let watch = inotify.add(PathBytes(bytes: folder), events | IN_MASK_ADD) {
+                return name.isEmpty ? nil : (watch, name, isNearest)
+            }
             if folder == [slash] { return nil }
             isNearest = true
         }
@@ -286,7 +265,7 @@ final class FolderWatcher: Sendable {
             }
             state.targets[watch] = names.isEmpty ? nil : names
             if names.isEmpty, state.paths[watch] == nil, !kept.contains(watch) {
-                inotify_rm_watch(inotify.descriptor, watch)
+                inotify.remove(watch)
             }
         }
     }
@@ -389,7 +368,7 @@ final class FolderWatcher: Sendable {
             guard let watch = state.watches.removeValue(forKey: path) else { return }
             state.paths[watch] = nil
             state.unclosed[watch] = nil
-            if state.targets[watch] == nil { inotify_rm_watch(inotify.descriptor, watch) }
+            if state.targets[watch] == nil { inotify.remove(watch) }
         }
     }
 
@@ -397,99 +376,75 @@ final class FolderWatcher: Sendable {
 
     private func readEvents() {
         guard let inotify = state.withLock(\.inotify) else { return }
-        withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 8) { buffer in
-            while true {
-                let count = read(inotify.descriptor, buffer.baseAddress, buffer.count)
-                guard count > 0 else { break }
-                state.withLock { state in
-                    Self.forEachEvent(UnsafeRawBufferPointer(buffer)[..<count]) { event, name in
-                        record(event, name, in: &state)
-                    }
-                }
-            }
-        }
+        inotify.read { event in state.withLock { record(event, in: &$0) } }
         scheduleReport()
     }
 
-    private static func forEachEvent(
-        _ bytes: Slice<UnsafeRawBufferPointer>, _ body: (inotify_event, [UInt8]) -> Void
-    ) {
-        let headerBytes = MemoryLayout<inotify_event>.size
-        var rest = UnsafeRawBufferPointer(rebasing: bytes)
-        while rest.count >= headerBytes {
-            let event = rest.loadUnaligned(as: inotify_event.self)
-            let end = headerBytes + Int(event.len)
-            guard rest.count >= end else { return }
-            body(event, Array(rest[headerBytes..<end].prefix { $0 != 0 }))
-            rest = UnsafeRawBufferPointer(rebasing: rest[end...])
-        }
-    }
-
-    private func record(_ event: inotify_event, _ name: [UInt8], in state: inout State) {
-        let mask = Int(event.mask)
-        func has(_ flags: Int32) -> Bool { mask & Int(flags) != 0 }
-        if has(IN_Q_OVERFLOW) {
+    private func record(_ event: Inotify.Event, in state: inout State) {
+        let (watch, name) = (event.watch, event.name)
+        if event.has(IN_Q_OVERFLOW) {
             state.requireFullScan()
             // Events for closed files were lost, too.
             state.unclosed = [:]
             return
         }
         recordTargets(
-            event, name, isFinal: has(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED),
-            hasOnlyAttributes: has(IN_ATTRIB), &state)
-        guard let folder = state.paths[event.wd] else { return }
-        if has(IN_IGNORED) {
-            state.paths[event.wd] = nil
-            state.unclosed[event.wd] = nil
-            if state.watches[folder] == event.wd { state.watches[folder] = nil }
-        } else if has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
+            event, isFinal: event.has(IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED), &state)
+        guard let folder = state.paths[watch] else { return }
+        if event.has(IN_IGNORED) {
+            state.paths[watch] = nil
+            state.unclosed[watch] = nil
+            if state.watches[folder] == watch { state.watches[folder] = nil }
+        } else if event.has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
             guard let (parent, name) = folder.split else { return state.requireFullScan() }
             add(parent, name, isClosed: true, to: &state)
-        } else if PhotoFilter.isMarker(name), !has(IN_ATTRIB | IN_CLOSE_WRITE) {
+        } else if PhotoFilter.isMarker(name), !event.has(IN_ATTRIB | IN_CLOSE_WRITE) {
             // The folder is shown or hidden with all folders below it.
             guard let (parent, name) = folder.split else { return state.requireFullScan() }
             add(parent, name, isClosed: true, to: &state)
         } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
             // A name that appears was free before, so that an earlier event says that.
-            if !has(IN_ATTRIB | IN_CREATE), !state.needsFullScan {
+            if !event.has(IN_ATTRIB | IN_CREATE), !state.needsFullScan {
                 recordName(folder.appending(name), event, &state)
             }
-            if has(IN_CREATE), !has(IN_ISDIR) {
-                state.unclosed[event.wd, default: []].insert(name)
-            } else if !has(IN_ATTRIB) {
-                state.unclosed[event.wd]?.remove(name)
+            if event.has(IN_CREATE), !event.has(IN_ISDIR) {
+                state.unclosed[watch, default: []].insert(name)
+            } else if !event.has(IN_ATTRIB) {
+                state.unclosed[watch]?.remove(name)
             }
-            let isClosed = state.unclosed[event.wd]?.contains(name) != true
-            add(folder, name, isClosed: isClosed, hasOnlyAttributes: has(IN_ATTRIB), to: &state)
-        } else if name.isEmpty, folder == .root, has(IN_ATTRIB) {
+            let isClosed = state.unclosed[watch]?.contains(name) != true
+            add(
+                folder, name, isClosed: isClosed, hasOnlyAttributes: event.has(IN_ATTRIB),
+                to: &state)
+        } else if name.isEmpty, folder == .root, event.has(IN_ATTRIB) {
             state.hasRootAttributes = true
         }
     }
 
     /// Records whether a name became free. It does not if its file becomes a backup, as by an editor that writes the new
     /// file then.
-    private func recordName(_ path: RelativePath, _ event: inotify_event, _ state: inout State) {
-        let isMove = Int(event.mask) & Int(IN_MOVED_FROM) != 0
+    private func recordName(_ path: RelativePath, _ event: Inotify.Event, _ state: inout State) {
+        let isMove = event.has(IN_MOVED_FROM)
         if isMove { state.lastMove = (event.cookie, path, state.events.wasFree[path]) }
         if let last = state.lastMove, !isMove, last.cookie == event.cookie, event.cookie != 0,
             path.isBackup(of: last.path)
         {
             state.events.wasFree[last.path] = last.wasFree ?? false
         }
-        state.events.record(path, isFree: Int(event.mask) & Int(IN_DELETE | IN_MOVED_FROM) != 0)
+        state.events.record(path, isFree: event.has(IN_DELETE | IN_MOVED_FROM))
     }
 
     /// Reports the links that lead to a changed name.
     private func recordTargets(
-        _ event: inotify_event, _ name: [UInt8], isFinal: Bool, hasOnlyAttributes: Bool,
-        _ state: inout State
+        _ event: Inotify.Event, isFinal: Bool, _ state: inout State
     ) {
-        guard let names = state.targets[event.wd] else { return }
-        let links = isFinal ? names.values.reduce(into: []) { $0.formUnion($1) } : names[name] ?? []
-        if isFinal, Int(event.mask) & Int(IN_IGNORED) != 0 { state.targets[event.wd] = nil }
+        guard let names = state.targets[event.watch] else { return }
+        let links =
+            isFinal ? names.values.reduce(into: []) { $0.formUnion($1) } : names[event.name] ?? []
+        if event.has(IN_IGNORED) { state.targets[event.watch] = nil }
         for link in links {
             guard let (folder, name) = link.split else {
-                if hasOnlyAttributes {
+                if event.has(IN_ATTRIB) {
                     state.hasRootAttributes = true
                 } else {
                     state.requireFullScan()
