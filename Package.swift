@@ -149,7 +149,7 @@ let modules = [
     tests("ImageMetadataTests", "ImageMetadata TestSupport Web"),
     module("JSONFormat"),
     tests("JSONFormatTests", "JSONFormat"),
-    module("OAuth", "CGLib CLinux ProviderKit System Translation"),
+    module("OAuth", "CGLib CLinux JSONFormat ProviderKit System Translation"),
     tests("OAuthTests", "OAuth ProviderKit System TestSupport"),
     program("imagefeed-plugin-launcher", in: "Plugins/imagefeed-plugin-launcher"),
     program(
@@ -178,7 +178,7 @@ let modules = [
         Logging
         """),
     module("ProviderKit", "ImageMetadata Quoting Translation Web Logging"),
-    tests("ProviderKitTests", "ProviderKit TestSupport"),
+    tests("ProviderKitTests", "JSONFormat ProviderKit TestSupport"),
     module(
         "LocalProvider",
         """
@@ -233,7 +233,7 @@ let providers = [
         "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
         excluding: "Examples"),
     module(
-        "ImmichProvider", "ImageMetadata ProviderKit Quoting Translation WebService",
+        "ImmichProvider", "ImageMetadata JSONFormat ProviderKit Quoting Translation WebService",
         in: "Providers/Immich"),
     tests(
         "ImmichProviderTests",
@@ -246,10 +246,14 @@ let providers = [
         in: "Providers/Mastodon"),
     tests(
         "MastodonProviderTests",
-        "HTTP LoopbackHTTP MastodonProvider MastodonSimulator OAuth ProviderKit TestSupport Translation WebService Logging",
+        """
+        HTTP JSONFormat LoopbackHTTP MastodonProvider MastodonSimulator OAuth ProviderKit TestSupport
+        Translation WebService Logging
+        """,
         excluding: "Recordings"),
     module(
-        "NextcloudProvider", "ImageMetadata ProviderKit Quoting Translation WebService XML Logging",
+        "NextcloudProvider",
+        "ImageMetadata JSONFormat ProviderKit Quoting Translation WebService XML Logging",
         in: "Providers/Nextcloud"
     ),
     tests(
@@ -261,9 +265,11 @@ let providers = [
         in: "Providers/Unsplash"),
     tests(
         "UnsplashProviderTests",
-        "ProviderKit TestSupport Translation UnsplashProvider WebService Logging",
+        "JSONFormat ProviderKit TestSupport Translation UnsplashProvider WebService Logging",
         excluding: "Recordings"),
-    module("WebService", "ProviderKit Quoting Translation Logging", in: "Providers/WebService"),
+    module(
+        "WebService", "JSONFormat ProviderKit Quoting Translation Logging",
+        in: "Providers/WebService"),
 ]
 
 // Simulated services, support for tests, and programs that only tests start.

@@ -10,19 +10,23 @@ package struct JSONSyntaxError: Error, Hashable, CustomStringConvertible {
 extension JSON {
     /// Parses one value. Only blanks may precede and follow it.
     ///
-    /// The parser is stricter than RFC 8259 requires: duplicate keys are errors.
+    /// The parser is stricter than RFC 8259 requires, unless it is lenient: duplicate keys are errors.
     ///
     /// - Parameters:
     ///   - bytes: The value as UTF-8.
     ///   - depth: The largest number of nested arrays and objects.
     ///   - values: The largest number of values in the document.
+    ///   - isLenient: True to accept a byte order mark, duplicate keys, texts that are not Unicode, with U+FFFD in place
+    ///     of each invalid part, and numbers that are too large, as null.
     /// - Throws: ``JSONSyntaxError``.
     package init(
-        parsing bytes: some Collection<UInt8>, depth: Int = 32, values: Int = 1 << 16
+        parsing bytes: some Collection<UInt8>, depth: Int = 32, values: Int = 1 << 16,
+        isLenient: Bool = false
     ) throws(JSONSyntaxError) {
         let parse = { (bytes: UnsafeBufferPointer<UInt8>) in
             Result { () throws(JSONSyntaxError) in
-                var parser = Parser(bytes: bytes, maximumDepth: depth, maximumValues: values)
+                var parser = Parser(
+                    bytes: bytes, maximumDepth: depth, maximumValues: values, isLenient: isLenient)
                 return try parser.document()
             }
         }
@@ -35,12 +39,15 @@ private struct Parser {
     let bytes: UnsafeBufferPointer<UInt8>
     let maximumDepth: Int
     let maximumValues: Int
+    let isLenient: Bool
     var offset = 0
     var count = 0
 
     mutating func document() throws(JSONSyntaxError) -> JSON {
-        // The parts of valid text between ASCII characters are valid, too.
-        guard (try? UTF8Span(validating: bytes.span)) != nil else {
+        if isLenient {
+            if bytes.starts(with: "\u{feff}".utf8) { offset = 3 }
+        } else if (try? UTF8Span(validating: bytes.span)) == nil {
+            // The parts of valid text between ASCII characters are valid, too.
             throw error("a string is not UTF-8")
         }
         let value = try value(depth: 0)
@@ -112,7 +119,7 @@ private struct Parser {
             guard take(":") else { throw error("a colon is missing") }
             members.append(JSON.Member(key, try value(depth: depth + 1)))
         } while take(",")
-        guard !Self.hasDuplicates(members) else { throw error("a duplicate key") }
+        guard isLenient || !Self.hasDuplicates(members) else { throw error("a duplicate key") }
         guard take("}") else { throw error("an object is not closed") }
         return .object(members)
     }
@@ -181,15 +188,19 @@ private struct Parser {
         let unit = try codeUnit()
         if let scalar = Unicode.Scalar(unit) { return scalar }
         // A high surrogate must be followed by a low surrogate.
-        guard unit < 0xdc00, next == UInt8(ascii: "\\"), offset + 1 < bytes.count,
-            bytes[offset + 1] == UInt8(ascii: "u")
-        else { throw error("an unpaired surrogate") }
-        offset += 2
-        let low = try codeUnit()
-        guard 0xdc00...0xdfff ~= low,
-            let scalar = Unicode.Scalar(0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00))
-        else { throw error("an unpaired surrogate") }
-        return scalar
+        let end = offset
+        if unit < 0xdc00, bytes[offset...].starts(with: #"\u"#.utf8) {
+            offset += 2
+            let low = try codeUnit()
+            if 0xdc00...0xdfff ~= low,
+                let scalar = Unicode.Scalar(0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00))
+            {
+                return scalar
+            }
+        }
+        guard isLenient else { throw error("an unpaired surrogate") }
+        offset = end
+        return "\u{fffd}"
     }
 
     private mutating func codeUnit() throws(JSONSyntaxError) -> UInt32 {
@@ -227,10 +238,9 @@ private struct Parser {
         }
         let text = String(decoding: bytes[start..<offset], as: UTF8.self)
         if isWhole, let integer = Int64(text) { return .integer(integer) }
-        guard let number = Double(text), number.isFinite else {
-            throw error("a number is too large")
-        }
-        return .number(number)
+        if let number = Double(text), number.isFinite { return .number(number) }
+        guard isLenient else { throw error("a number is too large") }
+        return .null
     }
 
     /// Skips digits.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import JSONFormat
 internal import ProviderKit
 internal import Translation
 
@@ -83,9 +83,7 @@ nonisolated extension OAuthError {
 nonisolated extension ServiceRecord {
     /// Decodes an object; nil for another body.
     init?(json body: [UInt8]) {
-        guard let record = try? JSONDecoder().decode(ServiceRecord.self, from: Data(body)) else {
-            return nil
-        }
+        guard let record: ServiceRecord = JSON.decode(body) else { return nil }
         self = record
     }
 }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+internal import JSONFormat
 package import ProviderKit
 
 /// The tokens of an account, as the secret store holds them.
@@ -146,8 +147,6 @@ nonisolated extension Secret {
     }
 
     func decodeJSON<Value: Decodable>() -> Value? {
-        var data = withBytes { Data($0) }
-        defer { data.resetBytes(in: data.indices) }
-        return try? JSONDecoder().decode(Value.self, from: data)
+        withBytes { JSON.decode($0) }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 struct CompletionRequestTests {
     private func request(_ words: String...) throws -> CompletionRequest {
-        CompletionRequest(words, try CommandOutline.ofThisProgram().command)
+        CompletionRequest(words, try #require(CommandOutline.ofThisProgram).command)
     }
 
     @Test func `the first word is completed to a command`() throws {

@@ -95,4 +95,50 @@ struct JSONTests {
         _ = try parse(nested(32))
         _ = try JSON(parsing: Array(nested(40).utf8), depth: 40)
     }
+
+    // MARK: Documents of other programs
+
+    @Test(arguments: [
+        (#"{"a":"\ud800x"}"#, "\u{fffd}x"), (#"{"a":"\ud800\u0041"}"#, "\u{fffd}A"),
+        (#"{"a":"\udc00\ud83d\ude00"}"#, "\u{fffd}😀"), (#"{"a":"1","a":"2"}"#, "1"),
+        ("\u{feff}{\"a\":\"1\",\"b\":1e999}", "1"),
+    ])
+    func `a document of another program may have small errors`(json: String, text: String) {
+        #expect(JSON.decode(json.utf8) == Named(a: text))
+    }
+
+    private struct Named: Decodable, Equatable {
+        let a: String
+    }
+
+    @Test func `invalid bytes of a text are replaced`() {
+        #expect(JSON.decode([0x22, 0x61, 0xff, 0x22]) == "a\u{fffd}")
+    }
+
+    @Test(arguments: ["", "[", "[1,]", "nul", "{\"a\":\"\n\"}", "[1] 2", #"["\ud800\u00"]"#])
+    func `an invalid document is not decoded`(json: String) {
+        #expect(JSON.decode(json.utf8) as [Int?]? == nil)
+        #expect(JSON.decode(json.utf8) as Named? == nil)
+    }
+
+    @Test func `the levels of a document of another program are limited`() {
+        let nested = { String(repeating: "[", count: $0) + String(repeating: "]", count: $0) }
+        #expect(JSON.decode(nested(64).utf8) as [Nothing]? != nil)
+        #expect(JSON.decode(nested(65).utf8) as [Nothing]? == nil)
+    }
+
+    private struct Nothing: Decodable {}
+
+    @Test func `values are decoded as the types that hold them`() {
+        #expect(JSON.decode("[1,-2.0,3e2]".utf8) == [1, -2, 300])
+        #expect(JSON.decode("[1,2.5]".utf8) == [1, 2.5] as [Double])
+        #expect(JSON.decode("[1,null]".utf8) == [1, nil] as [Int?])
+        #expect(JSON.decode(#"{"a":[true]}"#.utf8) == ["a": [true]])
+        #expect(JSON.decode("[2.5]".utf8) as [Int]? == nil)
+        #expect(JSON.decode("[256]".utf8) as [UInt8]? == nil)
+        #expect(JSON.decode(#"["1"]"#.utf8) as [Int]? == nil)
+        #expect(JSON.decode("[true]".utf8) as [Int]? == nil)
+        #expect(JSON.decode("{}".utf8) as Named? == nil)
+        #expect(JSON.decode(#"{"a":null}"#.utf8) as Named? == nil)
+    }
 }

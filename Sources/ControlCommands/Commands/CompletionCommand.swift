@@ -35,7 +35,8 @@ struct CompleteCommand: AsyncParsableCommand {
             shell == .bash
             ? ShellWords(words.first ?? "", breaks: words.dropFirst().first ?? "") : nil
         let typed = line.map { Array($0.words.dropFirst()) } ?? words
-        let request = CompletionRequest(typed, try CommandOutline.ofThisProgram().command)
+        guard let outline = CommandOutline.ofThisProgram else { return }
+        let request = CompletionRequest(typed, outline.command)
         guard let candidates = await request.candidates() else { return try Console.write("\t\n") }
         for candidate in candidates {
             if let line {

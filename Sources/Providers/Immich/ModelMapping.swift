@@ -1,5 +1,5 @@
-internal import FoundationEssentials
 internal import ImageMetadata
+internal import JSONFormat
 internal import ProviderKit
 
 /// A mapping from API records to the model.
@@ -121,10 +121,10 @@ struct ThumbHash: Hashable, Sendable {
 
     /// Decodes a hash; nil if the text is not a hash in Base64.
     init?(base64 text: String) {
-        guard text.utf8.count <= 2 * Self.maximumLength, let data = Data(base64Encoded: text),
-            5...Self.maximumLength ~= data.count
+        guard text.utf8.count <= 2 * Self.maximumLength, let bytes = Base64.decode(text),
+            5...Self.maximumLength ~= bytes.count
         else { return nil }
-        bytes = Array(data)
+        self.bytes = bytes
         guard !hasAlpha || bytes.count > 5 else { return nil }
     }
 
@@ -188,16 +188,6 @@ struct TimeBucketRecord: Decodable {
     private let thumbhash: [String?]
     private let fileCreatedAt: [String]
 
-    private struct Row: Encodable {
-        let id: String
-        let ownerId: String
-        let isFavorite: Bool
-        let isTrashed: Bool
-        let type: String
-        let thumbhash: String?
-        let fileCreatedAt: String
-    }
-
     /// The assets in the form of other interfaces; nil if the columns differ in length.
     var assets: [AssetRecord]? {
         let counts = [
@@ -205,18 +195,19 @@ struct TimeBucketRecord: Decodable {
             fileCreatedAt.count,
         ]
         guard counts.allSatisfy({ $0 == id.count }) else { return nil }
-        let rows = id.indices.map { index in
+        let rows = id.indices.map { index -> JSON in
             // A time of UTC has no zone here.
             let time = fileCreatedAt[index]
-            return Row(
-                id: id[index], ownerId: ownerId[index], isFavorite: isFavorite[index],
-                isTrashed: isTrashed[index], type: isImage[index] ? "IMAGE" : "VIDEO",
-                thumbhash: thumbhash[index],
-                fileCreatedAt: time.hasSuffix("Z") || time.contains("+") ? time : time + "Z")
+            let zone = time.hasSuffix("Z") || time.contains("+") ? "" : "Z"
+            return [
+                "id": .string(id[index]), "ownerId": .string(ownerId[index]),
+                "isFavorite": .bool(isFavorite[index]), "isTrashed": .bool(isTrashed[index]),
+                "type": isImage[index] ? "IMAGE" : "VIDEO", "thumbhash": JSON(thumbhash[index]),
+                "fileCreatedAt": .string(time + zone),
+            ]
         }
-        return (try? JSONEncoder().encode(rows)).flatMap {
-            try? JSONDecoder().decode(LenientList<AssetRecord>.self, from: $0).elements
-        }
+        let list: LenientList<AssetRecord>? = JSON.array(rows).decode()
+        return list?.elements
     }
 }
 

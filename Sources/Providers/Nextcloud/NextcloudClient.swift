@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import JSONFormat
 internal import Logging
 internal import ProviderKit
 internal import Translation
@@ -125,9 +125,8 @@ struct NextcloudClient: Sendable {
         if response.status >= 500, let error = await refusal(response, .user) { throw error }
         let page = String(decoding: response.body, as: UTF8.self)
         guard response.isSuccess, let start = page.firstRange(of: mark)?.upperBound,
-            let data = Data(base64Encoded: String(page[start...].prefix { $0 != "\"" })),
-            let text = try? JSONDecoder().decode(String.self, from: data),
-            let folders = try? JSONDecoder().decode([String].self, from: Data(text.utf8)),
+            let state = Base64.decode(String(page[start...].prefix { $0 != "\"" })),
+            let text: String = JSON.decode(state), let folders: [String] = JSON.decode(text.utf8),
             1...Self.maximumFolders ~= folders.count, !folders.contains("/")
         else { return [] }
         return folders.filter { $0.hasPrefix("/") }

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+internal import JSONFormat
 package import Logging
 package import ProviderKit
 internal import Quoting
@@ -86,7 +86,7 @@ package struct ServiceDescription: Hashable, Sendable {
 extension HTTPResponse {
     /// Decodes the body as JSON; nil for an invalid body.
     package func decodeJSON<Value: Decodable>() -> Value? {
-        try? JSONDecoder().decode(Value.self, from: Data(body))
+        JSON.decode(body)
     }
 
     /// The object in the body; nil for another body.
