@@ -58,7 +58,7 @@ let libraries = [
 let modules = [
     module(
         "Contract", "CHomepage DBus ImageMetadata JSONFormat ProviderKit System Translation"),
-    tests("ContractTests", "Contract DBus System TestSupport"),
+    tests("ContractTests", "Contract DBus ImageMetadata System TestSupport"),
     module(
         "BusService",
         """

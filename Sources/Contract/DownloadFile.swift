@@ -103,10 +103,8 @@ package struct DownloadFile: Sendable {
     // MARK: Names
 
     private func pathByContent() -> PathBytes {
-        let bytes = [UInt8](unsafeUninitializedCapacity: ImageFileType.prefixBytes) {
-            $1 = max(0, pread(descriptor.rawValue, $0.baseAddress, $0.count, 0))
-        }
-        guard let nameExtension = ImageFileType.nameExtension(bytes) else { return path }
+        let file = FileBytes(descriptor: descriptor.rawValue)
+        guard let nameExtension = ImageFormat.fileExtension(of: file) else { return path }
         return path.withExtension(nameExtension, replacing: ImageFormat.fileExtensions)
     }
 

@@ -71,11 +71,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     /// - Parameter prefix: The first bytes of the file.
     package init?(original prefix: some RandomAccessCollection<UInt8>) {
         let bytes = Array(prefix)
-        let signatures: [(offset: Int, text: String)] = [
-            (0, "FUJIFILMCCD-RAW"), (0, "IIRO"), (0, "IIRS"), (0, "IIU\0"), (0, "MMOR"),
-            (4, "ftypcrx "), (8, "CR"),
-        ]
-        let isRaw = signatures.contains { bytes.dropFirst($0.offset).starts(with: $0.text.utf8) }
+        let isRaw = Self.rawSignatures.contains { Bytes(bytes).hasText($0.text, at: $0.offset) }
         guard let format = ImageFormat(prefix: bytes) ?? (isRaw ? .raw : nil) else { return nil }
         self = format
     }

@@ -3,6 +3,7 @@ import DBus
 import Dispatch
 import FoundationEssentials
 import Glibc
+import ImageMetadata
 import System
 import TestSupport
 import Testing
@@ -72,13 +73,15 @@ struct DownloadFileTests {
             ([0, 0, 0, 0x18] + Array("ftypcrx ".utf8), "cr3"),
             (Array("FUJIFILMCCD-RAW 0201".utf8), "raf"),
             (Array("RIFF\u{1}\0\0\0WEBPVP8 ".utf8), "webp"), ([0xff, 0x0a, 0], "jxl"),
-            (Array("BM".utf8), "bmp"),
+            (Array("BM".utf8) + [UInt8](repeating: 0, count: 12) + [40, 0, 0, 0], "bmp"),
             (Array("<html>".utf8), nil), ([], nil),
         ] as [([UInt8], String?)])
     func `the type of an image is detected`(bytes: [UInt8], nameExtension: String?) {
-        #expect(ImageFileType.nameExtension(bytes) == nameExtension)
+        #expect(ImageFormat.fileExtension(of: Bytes(bytes)) == nameExtension)
         // No prefix of a file reads outside of it.
-        for count in 0..<bytes.count { _ = ImageFileType.nameExtension(Array(bytes[..<count])) }
+        for count in 0..<bytes.count {
+            _ = ImageFormat.fileExtension(of: Bytes(Array(bytes[..<count])))
+        }
     }
 
     @Test func `a file that exists remains if it must not be replaced`() throws {
