@@ -57,7 +57,8 @@ let libraries = [
 
 let modules = [
     module(
-        "Contract", "CHomepage DBus ImageMetadata JSONFormat ProviderKit System Translation"),
+        "Contract",
+        "CHomepage DBus ImageMetadata JSONFormat ProviderKit Quoting System Translation"),
     tests("ContractTests", "Contract DBus ImageMetadata System TestSupport"),
     module(
         "BusService",

@@ -1,12 +1,54 @@
 package import DBus
+internal import Quoting
 internal import Translation
+
+extension BusError {
+    /// Returns the error as it is shown.
+    ///
+    /// - Parameter hasAdvice: True if advice of the program follows, in place of the remedy in the daemon's message.
+    /// - Returns: One or two sentences.
+    package func explanation(hasAdvice: Bool = false) -> String {
+        switch self {
+        case .noBus(let reason):
+            return tr("There is no session bus: {reason}", ["reason": reason.sentence])
+        case .disconnected: return tr("The session bus closed the connection.")
+        case .invalidName(_, let text):
+            return tr("“{name}” is not a valid D-Bus name.", ["name": text])
+        case .invalidValue(let reason):
+            return tr("The daemon sent an invalid reply: {reason}", ["reason": reason.sentence])
+        case .tooLarge: return tr("The message is larger than D-Bus allows.")
+        case .reply(let reply):
+            let message = reply.message.sentence
+            if let error = ServiceError(reply.name) {
+                return error.explanation(details: hasAdvice ? message.withoutRemedy : message)
+            }
+            if reply.name.isUnreachable {
+                return tr(
+                    "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
+            }
+            if [.unknownObject, .unknownInterface, .unknownMethod].contains(reply.name) {
+                return tr(
+                    "The running Image Feed service does not offer this. Log in to an account, or restart the service."
+                )
+            }
+            return message
+        }
+    }
+}
+
+extension String {
+    /// A message of the daemon without its remedy, which follows a semicolon, for use with a command that does the same.
+    package var withoutRemedy: String {
+        ranges(of: "; ").last.map { String(self[..<$0.lowerBound]).sentence } ?? self
+    }
+}
 
 extension ServiceError {
     /// The error as it is shown: the details, which are in English, after a sentence in the language of the user.
     ///
     /// - Parameter details: The message of the reply.
     /// - Returns: The details alone for a user of English.
-    package func explanation(details: String) -> String {
+    fileprivate func explanation(details: String) -> String {
         isTextTranslated ? "\(sentence) (\(details))" : details
     }
 

@@ -56,7 +56,7 @@ package enum ViewerApplication {
             self.service = service
             service.start()
         } catch {
-            fail(tr("There is no session bus: {reason}", ["reason": "\(error)"]), EX_UNAVAILABLE)
+            fail(Problem(error).sentence, EX_UNAVAILABLE)
         }
     }
 

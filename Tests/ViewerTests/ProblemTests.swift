@@ -14,6 +14,6 @@ import Testing
         throws
     {
         let problem = Problem(BusError.reply(ErrorReply(try ErrorName(name), "Text of the bus")))
-        #expect(problem.sentence.contains("could not be started"))
+        #expect(problem.sentence.hasPrefix("The Image Feed daemon cannot be reached: "))
     }
 }

@@ -10,39 +10,27 @@ extension CommandFailure {
     ///   - error: The error.
     ///   - advice: The hint after an error of the daemon. The default is the hint for its error name.
     init(_ error: BusError, advice: String? = nil) {
-        switch error {
-        case .noBus(let reason):
-            self = .tr(
-                """
-                There is no session bus: {reason} \
-                Run this in a desktop session or with dbus-run-session.
-                """, ["reason": reason.sentence], status: .unavailable)
-        case .disconnected:
-            self = .tr("The session bus closed the connection.", status: .unavailable)
-        case .reply(let reply): self.init(reply, advice)
-        case .invalidName(_, let text):
-            self = .tr("“{name}” is not a valid D-Bus name.", ["name": text], status: .usage)
-        case .invalidValue(let reason):
-            self = .tr("The daemon sent an invalid reply: {reason}", ["reason": reason.sentence])
-        case .tooLarge: self = .tr("The message is larger than D-Bus allows.")
+        guard case .reply(let reply) = error else {
+            switch error {
+            case .noBus:
+                let advice = Translation.tr(
+                    "Run this in a desktop session or with dbus-run-session.")
+                self.init(.unavailable, error.explanation(), advice)
+            case .disconnected: self.init(.unavailable, error.explanation())
+            case .invalidName: self.init(.usage, error.explanation())
+            default: self.init(.failed, error.explanation())
+            }
+            return
         }
-    }
-
-    private init(_ reply: ErrorReply, _ advice: String?) {
-        let message = reply.message.sentence
-        if let error = ServiceError(reply.name) {
+        if let kind = ServiceError(reply.name) {
             // The message of an unreachable service names what to check.
-            let known = error == .offline && message.contains("; ") ? nil : error.advice
+            let known = kind == .offline && reply.message.contains("; ") ? nil : kind.advice
             let advice = advice ?? known
-            self.init(
-                error.exitStatus,
-                error.explanation(details: advice == nil ? message : message.withoutRemedy), advice)
+            self.init(kind.exitStatus, error.explanation(hasAdvice: advice != nil), advice)
         } else if reply.name.isUnreachable {
-            let reason = Translation.tr(
-                "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
-            self.init(.unavailable, reason, Self.unreachableAdvice(reply.name))
+            self.init(.unavailable, error.explanation(), Self.unreachableAdvice(reply.name))
         } else {
-            self.init(reply.name == .invalidArgs ? .usage : .failed, message)
+            self.init(reply.name == .invalidArgs ? .usage : .failed, error.explanation())
         }
     }
 
@@ -51,13 +39,6 @@ extension CommandFailure {
             ? Translation.tr("Install Image Feed, or start imagefeedd in a terminal.")
             : Translation.tr(
                 "See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
-    }
-}
-
-extension String {
-    /// A message of the daemon without its remedy, which follows a semicolon, for use with a command that does the same.
-    var withoutRemedy: String {
-        ranges(of: "; ").last.map { String(self[..<$0.lowerBound]).sentence } ?? self
     }
 }
 

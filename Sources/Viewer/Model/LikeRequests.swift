@@ -79,9 +79,9 @@ final class LikeRequests {
         guard account != ServiceName.combined,
             case .likeFailed(let photo, let isWanted, let error, let message) = event
         else { return }
-        let sentence = (try? ErrorName(error)).flatMap(ServiceError.init)?.explanation(
-            details: message)
-        report(PhotoReference(photo, in: account), isWanted, sentence ?? message)
+        let reply = (try? ErrorName(error)).map { ErrorReply($0, message) }
+        let sentence = reply.map { BusError.reply($0).explanation() } ?? message
+        report(PhotoReference(photo, in: account), isWanted, sentence)
     }
 
     private func report(_ photo: PhotoReference, _ wantsLike: Bool, _ sentence: String) {

@@ -16,12 +16,7 @@ struct Problem: Equatable {
 extension Problem {
     init(_ error: any Error) {
         switch error {
-        case BusError.reply(let reply): self.init(reply)
-        case BusError.disconnected:
-            self.init(
-                sentence: tr(
-                    "The connection to the session bus was lost. Start the program again."),
-                remedy: nil)
+        case let error as BusError: self.init(error)
         case is CancellationError: self.init(sentence: tr("The request was cancelled."))
         case let error as ImageProcessorError:
             self.init(sentence: error.message.translated, remedy: error == .tooLarge ? nil : .retry)
@@ -29,20 +24,9 @@ extension Problem {
         }
     }
 
-    private init(_ reply: ErrorReply) {
-        let kind = ServiceError(reply.name)
-        let sentence =
-            if reply.name == .noReply {
-                tr("The service did not reply in time. Try again.")
-            } else if reply.name.isUnreachable {
-                tr("The Image Feed service is not running and could not be started.")
-            } else if [.unknownObject, .unknownInterface, .unknownMethod].contains(reply.name) {
-                tr(
-                    "The running Image Feed service does not offer this. Log in to an account, or restart the service."
-                )
-            } else {
-                kind?.explanation(details: reply.message) ?? reply.message
-            }
+    private init(_ error: BusError) {
+        let kind: ServiceError? =
+            if case .reply(let reply) = error { ServiceError(reply.name) } else { nil }
         let remedy: Remedy? =
             switch kind {
             case .needsLogin: .login
@@ -53,7 +37,9 @@ extension Problem {
             case .notFound, .notSupported, .tooLarge: nil
             default: .retry
             }
-        self.init(sentence: sentence, remedy: remedy, kind: kind)
+        self.init(
+            sentence: error.explanation(), remedy: error == .disconnected ? nil : remedy, kind: kind
+        )
     }
 }
 
