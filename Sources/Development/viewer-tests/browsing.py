@@ -238,7 +238,7 @@ def preferences(start, step):
     text = configuration.read_text()
     assert text.startswith("# A comment\n[Daemon]\n") and "CacheLimit=300M" in text, text
     step("a setting is written into the configuration file, whose other lines stay")
-    exclusions = "Do not show, such as Scans;*.gif"
+    exclusions = "Exclude (*.gif)"
 
     def exclude(patterns):
         """Replaces the patterns, and presses the button to apply them."""

@@ -11,7 +11,7 @@ def users(start, step):
     session = start(photos=6)
     screen = Screen()
     session.start_window()
-    screen.wait("The Image Feed service is not running and could not be started.")
+    screen.wait(contains="daemon cannot be reached")
     step("without the service, the window shows the reason")
     session.start_daemon()
     screen.press("Log in")

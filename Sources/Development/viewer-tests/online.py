@@ -28,7 +28,7 @@ def recovery(start, step):
     step("the failed like succeeds after the restart of the service")
     screen.press("Back to the photos")
     session.end(session.daemon)
-    screen.wait("The Image Feed service is not running and could not be started.")
+    screen.wait(contains="daemon cannot be reached")
     screen.wait("Try again", "push button")
     step("without the service, the photos stay and a button tries again")
     session.screenshot("service-lost")
@@ -36,7 +36,7 @@ def recovery(start, step):
     # The window also tries again by itself, so that the button may be gone.
     for button in screen.all("Try again", "push button"):
         button.act()
-    screen.wait_gone("The Image Feed service is not running and could not be started.")
+    screen.wait_gone(contains="daemon cannot be reached")
     # The daemon starts, and the sentence about the lost connection is shown until it answers.
     until(lambda: session.owner("org.imagefeed.ImageFeed1"), "the daemon")
     screen.wait_gone(LOST)

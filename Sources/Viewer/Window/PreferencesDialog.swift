@@ -64,7 +64,7 @@ final class PreferencesDialog: Dialog {
             configuration.path(Self.local, "Directory").map(folders.absolutePath)
                 ?? folders.pictures)
         // Translators: followed by files and folders below the pictures folder. Keep the example as it is.
-        let exclusions = EntryRow(tr("Do not show, such as Scans;*.gif"))
+        let exclusions = EntryRow(tr("Exclude (*.gif)"))
         exclusions.text = configuration.string(Self.local, "Exclude") ?? ""
         exclusions.onApply { [unowned self] in set($0, "Exclude", in: Self.local) }
         func toggle(_ title: String, _ group: String, _ key: String, _ standard: Bool) -> Widget {
