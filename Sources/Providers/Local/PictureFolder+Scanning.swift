@@ -62,9 +62,16 @@ extension PictureFolder {
     func scan(_ entries: [FolderWatcher.Entry]?) async {
         do {
             try await openIndex()
+            let opened = state.withLock(\.replacements)
             try await scans.run { [self] in try scanNow(entries) }
-            state.withLock { $0.wasRecreated = false }
-            setStatus(.ready)
+            // Only a scan of everything completes an index that was replaced.
+            let isComplete = state.withLock { state in
+                let isComplete =
+                    state.replacements == opened && (entries == nil || state.isScanned)
+                if isComplete { state.wasRecreated = false }
+                return isComplete
+            }
+            if isComplete { setStatus(.ready) }
         } catch let error as FolderScan.RootUnreadable {
             setStatus(.failed(reason: reason(error)))
         } catch StorageError.damaged where beginRecreation() {
@@ -72,7 +79,7 @@ extension PictureFolder {
         } catch {
             endRefresh(
                 state.withLock { Array($0.refreshers.keys) }, Result.failure(error))
-            recordFailure(error)
+            recordFailure(error, isOfWholeScan: entries == nil)
         }
     }
 

@@ -293,10 +293,19 @@ final class PictureFolder: Sendable {
 
     // MARK: Status
 
-    func recordFailure(_ error: any Error) {
+    /// Shows a failure in the state of the accounts.
+    ///
+    /// - Parameters:
+    ///   - error: The error.
+    ///   - isOfWholeScan: True for a scan of everything, which alone can fill an index that was replaced.
+    func recordFailure(_ error: any Error, isOfWholeScan: Bool = false) {
         // After a cancellation the index is incomplete.
         guard !(error is CancellationError) else { return }
-        if case StorageError.damaged = error, beginRecreation() { return startScan() }
+        if case StorageError.damaged = error {
+            if beginRecreation() { return startScan() }
+            // Another caller has noticed it first, and its scan fills the new index.
+            if !isOfWholeScan, state.withLock({ $0.wasRecreated && !$0.isScanned }) { return }
+        }
         logger.error(
             "The pictures folder cannot be scanned", metadata: ["reason": "\(error)"])
         let isFull = (error as? StorageError) == .full || (error as? ProviderError) == .storageFull
