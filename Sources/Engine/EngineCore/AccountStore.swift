@@ -172,16 +172,11 @@ nonisolated package struct AccountStore: Sendable {
     private static func restoreIDs(_ database: Database) {
         let accounts = try? database.all(
             "SELECT id, provider, username, server, position FROM account ORDER BY position"
-        ) { row in
-            (
-                texts: [row.text(0), row.text(1), row.text(2), row.text(3)],
-                position: row.integer(4)
-            )
-        }
+        ) { row in ([row.text(0), row.text(1), row.text(2), row.text(3)], row.integer(4)) }
         for (texts, position) in accounts ?? [] where AccountID(stored: texts[0]).text != texts[0] {
             let identity = AccountIdentity(username: texts[2], server: texts[3], userID: nil)
             let id = AccountID(provider: texts[1], identity) { id in
-                accounts?.contains { $0.texts[0] == id.text } == true
+                accounts?.contains { $0.0[0] == id.text } == true
             }
             // A file that is only readable stays as it is.
             try? database.query(
