@@ -134,8 +134,10 @@ struct LikeFailureTests {
         // The worker returns the other likes after the event.
         try await poll { try await fixture.page("likes").ids == ["b", "a"] }
         fixture.service.state.update { $0.likeError = nil }
-        try await fixture.account.refresh()
-        try await fixture.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
+        try await poll {
+            try await fixture.account.refresh()
+            return fixture.service.state.value.liked == ["a", "b"]
+        }
     }
 
     @Test func `a clock that is set back does not prevent requests`() async throws {
