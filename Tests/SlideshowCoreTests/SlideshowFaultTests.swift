@@ -208,6 +208,7 @@ struct SlideshowFaultTests {
         photos.accounts[0].isLocal = isLocal
         photos.failing = Set(names.dropLast(4).map(id))
         let fixture = SlideshowFixture(photos)
+        fixture.slideshow.searchTimeLimit = .seconds(600)
         try await fixture.slideshow.setShuffled(isShuffled)
         var failures = 0
         while fixture.current.isEmpty, failures < 410 {
