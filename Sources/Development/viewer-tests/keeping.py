@@ -776,20 +776,23 @@ def cycles(start, step):
         press("Escape", lambda: not shows_photo(), "the grid")
         command("mousemove", "500", "200", "click", "3", "sleep", "0.3", "key", "Escape")
 
-    def most(count):
-        """Returns the threads, and the most memory after one of the cycles: after some, that of the last frame is free."""
-        sizes = []
+    def sizes(count):
+        found = []
         for _ in range(count):
             cycle()
-            sizes.append(memory(session.window.pid))
-        return threads(session.window.pid), max(sizes)
+            found.append(memory(session.window.pid))
+        return found
 
     until(windows, "the window")
-    before, after = most(5), most(20)
-    print(f"threads and private KiB before {before}, after 20 cycles {after}", flush=True)
+    cycle()
+    # After some cycles, the memory of the last frame or image is not free yet.
+    before, first_threads = sizes(5), threads(session.window.pid)
+    after, last_threads = sizes(20), threads(session.window.pid)
+    text = f"threads {first_threads} and {last_threads}, private KiB before {before}, in 20 cycles {after}"
+    print(text, flush=True)
     # GLib keeps a pool thread for some seconds.
-    assert after[0] <= before[0] + 1, (before, after)
-    assert after[1] <= before[1] * 1.05, (before, after)
+    assert last_threads <= first_threads + 1, text
+    assert min(after[-5:]) <= min(before) * 1.05, text
     step("20 cycles of a photo and its menu leave no threads and no memory")
 
 

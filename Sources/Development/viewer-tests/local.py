@@ -181,10 +181,14 @@ def profile(start, step):
     choose_path(session, screen, session.pictures / "Photo 003.jpg",
                 lambda: "Avatar" in session.control("profile"))
     step("a user chooses an avatar among the photos")
-    screen.click(screen.wait("Label", "text"))
-    screen.mouse("key", "ctrl+a", "type", "Ada at home")
-    screen.until(lambda: [button.act() for button in screen.all(role="push button") if button.description == "Apply"],
-                 "the button to apply the label")
+
+    def apply_label():
+        # The keys are lost while the dialog of the avatar closes.
+        screen.click(screen.wait("Label", "text"))
+        screen.mouse("key", "ctrl+a", "type", "Ada at home", "sleep", 1)
+        return [button.act() for button in screen.all(role="push button") if button.description == "Apply"]
+
+    screen.until(apply_label, "the button to apply the label")
     until(lambda: "Ada at home" in session.control("status"), "the label")
     screen.wait("Profile of Ada at home", "push button")
     step("the label changes in the list of accounts")
