@@ -67,7 +67,7 @@ struct DamagedDatabase {
         let numbers = try? database.all("SELECT name, seq FROM sqlite_sequence") {
             ($0.text(0), $0.integer(1))
         }
-        for (name, number) in numbers ?? [] where 0...1 << 48 ~= number {
+        for (name, number) in numbers ?? [] where 0...TableFormat.largestNumber ~= number {
             try target.query(
                 "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
                 [.integer(number), .text(name)])

@@ -23,6 +23,7 @@ struct DamagedTable {
     /// The number of rows from which the position of a damaged page is estimated. A damaged page may contain rows with
     /// wrong numbers, which must not hide the rows of other pages.
     private static let estimateRows = 64
+
     /// Finds the columns; fails if the source does not have the table.
     init?(
         _ table: String, _ keys: [String], from source: Database, to target: Database

@@ -10,6 +10,9 @@ package struct TableFormat: Sendable {
     /// copied table by table, like a damaged one.
     package let steps: [String]
 
+    /// The largest number of a row that a table numbers itself. A larger one is damaged, and would leave none for new rows.
+    package static let largestNumber: Int64 = 1 << 48
+
     package init(_ name: String, version: Int = 1, sql: String, steps: [String] = []) {
         self.name = name
         self.version = version

@@ -6,7 +6,7 @@ internal import Translation
 
 /// The stored properties of an account.
 nonisolated package struct AccountRecord: Sendable, Equatable {
-    package let id: AccountID
+    package fileprivate(set) var id: AccountID
     package let provider: String
     /// The identity, as last reported by the service.
     package var identity: AccountIdentity
@@ -49,7 +49,7 @@ nonisolated package struct AccountStore: Sendable {
         "accounts",
         sql: """
             CREATE TABLE account (
-                position INTEGER PRIMARY KEY CHECK (position BETWEEN 0 AND 1 << 48),
+                position INTEGER PRIMARY KEY CHECK (position BETWEEN 0 AND \(TableFormat.largestNumber)),
                 id TEXT NOT NULL UNIQUE,
                 provider TEXT NOT NULL,
                 username TEXT NOT NULL,
@@ -168,40 +168,36 @@ nonisolated package struct AccountStore: Sendable {
         try write(id?.text ?? "", forKey: defaultAccountKey, to: database)
     }
 
-    /// Gives accounts whose ID is damaged the ID of a login.
-    private static func restoreIDs(_ database: Database) {
-        let accounts = try? database.all(
-            "SELECT id, provider, username, server, position FROM account ORDER BY position"
-        ) { row in ([row.text(0), row.text(1), row.text(2), row.text(3)], row.integer(4)) }
-        for (texts, position) in accounts ?? [] where AccountID(stored: texts[0]).text != texts[0] {
-            let identity = AccountIdentity(username: texts[2], server: texts[3], userID: nil)
-            let id = AccountID(provider: texts[1], identity) { id in
-                accounts?.contains { $0.0[0] == id.text } == true
-            }
-            // A file that is only readable stays as it is.
-            try? database.query(
-                "UPDATE account SET id = ? WHERE position = ?",
-                [.text(id.text), .integer(position)])
-        }
-    }
-
     /// Reads the contents of a store.
     package static func read(_ database: Database) throws -> Contents {
         var contents = Contents()
-        restoreIDs(database)
-        contents.accounts = try database.all(
+        let rows = try database.all(
             """
-            SELECT id, provider, username, server, label, is_logged_in, default_source, user_id, login
+            SELECT id, provider, username, server, label, is_logged_in, default_source, user_id, login, position
             FROM account ORDER BY position
             """
         ) { row in
-            AccountRecord(
+            let record = AccountRecord(
                 id: AccountID(stored: row.text(0)), provider: row.text(1).pathElement,
                 identity: AccountIdentity(
                     username: row.text(2), server: row.text(3), userID: row.optionalText(7)),
                 label: row.text(4), isLoggedIn: row.integer(5) != 0,
                 defaultSource: row.isNull(6) ? nil : SourceID(row.text(6)),
                 loginNumber: UInt32(truncatingIfNeeded: row.integer(8)))
+            return (record: record, position: row.integer(9))
+        }
+        for (var record, position) in rows {
+            if record.id == .invalid {
+                // A damaged ID is replaced by that of a login.
+                record.id = AccountID(provider: record.provider, record.identity) { id in
+                    (rows.map(\.record) + contents.accounts).contains { $0.id == id }
+                }
+                // A file that is only readable stays as it is.
+                try? database.query(
+                    "UPDATE account SET id = ? WHERE position = ?",
+                    [.text(record.id.text), .integer(position)])
+            }
+            contents.accounts.append(record)
         }
         try database.query(
             """

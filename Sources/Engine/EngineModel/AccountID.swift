@@ -8,7 +8,10 @@ internal import Quoting
 nonisolated package struct AccountID: Hashable, Sendable, CustomStringConvertible {
     package let text: String
 
-    /// Creates an ID from its stored text. That of no account replaces a damaged one.
+    /// The ID of no account.
+    package static let invalid = AccountID(stored: "")
+
+    /// Creates an ID from its stored text; ``invalid`` for a damaged one.
     package init(stored text: String) { self.text = text.pathElement }
 
     /// Creates the ID of a new account.

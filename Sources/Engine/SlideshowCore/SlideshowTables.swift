@@ -26,7 +26,7 @@ nonisolated struct SlideshowTables {
             PRIMARY KEY (name, number)
         ) WITHOUT ROWID;
         CREATE TABLE hidden (
-            number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND 1 << 48),
+            number INTEGER PRIMARY KEY CHECK (number BETWEEN 0 AND \(TableFormat.largestNumber)),
             account TEXT NOT NULL,
             photo TEXT NOT NULL,
             UNIQUE (account, photo)
@@ -42,7 +42,8 @@ nonisolated struct SlideshowTables {
             var settings = SlideshowSettings()
             settings.isPaused = row.integer(1) != 0
             let interval = UInt32(clamping: row.integer(2))
-            settings.intervalSeconds = interval == 0 ? 0 : max(interval, 5)
+            settings.intervalSeconds =
+                interval == 0 ? 0 : max(interval, SlideshowSettings.shortestIntervalSeconds)
             settings.isShuffled = row.integer(3) != 0
             settings.orientation = SlideshowOrientation(rawValue: row.text(4)) ?? .any
             settings.imageSize = ImageSize(rawValue: row.text(5)) ?? .regular

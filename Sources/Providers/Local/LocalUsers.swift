@@ -64,8 +64,9 @@ extension LocalProvider {
         "local",
         sql: """
             CREATE TABLE user (
-                -- Numbers are never reused. A damaged number leaves others for new users.
-                number INTEGER PRIMARY KEY AUTOINCREMENT CHECK (number BETWEEN 0 AND 1 << 48),
+                -- Numbers are never reused
+                number INTEGER PRIMARY KEY AUTOINCREMENT
+                    CHECK (number BETWEEN 0 AND \(TableFormat.largestNumber)),
                 -- The name in the form for comparisons
                 key TEXT NOT NULL UNIQUE,
                 name TEXT NOT NULL,
