@@ -158,8 +158,9 @@ final class ImageBuilder {
         }
         let blank = [UInt8](repeating: 0, count: columns.upperBound * pixelBytes)
         while nextRow < rows.upperBound { add(blank) }
-        let isBlank = memcmp(image.pixels, image.pixels + 4, image.size.byteCount - 4) == 0
-        guard !isTruncated || !isBlank else { throw .damaged }
+        if isTruncated, memcmp(image.pixels, image.pixels + 4, image.size.byteCount - 4) == 0 {
+            throw .damaged
+        }
         return image
     }
 }

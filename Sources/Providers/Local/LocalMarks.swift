@@ -246,9 +246,9 @@ final class LocalMarks: Sendable {
 
     // MARK: Scans
 
-    /// Returns the stored files of photos. Blocks.
-    func storedFiles(_ ids: some Sequence<Int64>) throws -> [PhotoFile] {
-        try store.runAndWait { try Self.files(ids, $0) }
+    /// Returns the stored files of photos. Blocks, unless there are none.
+    func storedFiles(_ ids: some Collection<Int64>) throws -> [PhotoFile] {
+        ids.isEmpty ? [] : try store.runAndWait { try Self.files(ids, $0) }
     }
 
     /// Stores the decision of a scan. Blocks.
