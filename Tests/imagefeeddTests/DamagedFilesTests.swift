@@ -30,20 +30,18 @@ struct DamagedFilesTests {
 
     @Test func `the daemon starts and replies after each damage of a file`() async throws {
         try await fill()
-        let home = try PrivateBus.current.directory.appending("home")
-        let names = [
-            ".local/share/imagefeed/data.sqlite", ".cache/imagefeed/cache.sqlite",
-            ".cache/imagefeed/index.sqlite",
+        let directory = try PrivateBus.current.directory
+        let folders = [Disk.data, Disk.cache].map(directory.appending)
+        let files = [
+            "\(folders[0])/data.sqlite", "\(folders[1])/cache.sqlite", "\(folders[1])/index.sqlite",
         ]
-        let folders = [".local/share/imagefeed", ".cache/imagefeed"]
-        let contents = try names.map { try Data(contentsOf: URL(filePath: "\(home)/\($0)")) }
+        let contents = try files.map { try Data(contentsOf: URL(filePath: $0)) }
         for seed in Simulation.seeds(20) {
             var random = SeededRandom(seed: seed)
             for folder in folders {
-                let path = "\(home)/\(folder)"
-                for name in try FileManager.default.contentsOfDirectory(atPath: path)
+                for name in try FileManager.default.contentsOfDirectory(atPath: folder)
                 where name.contains(".sqlite") {
-                    try FileManager.default.removeItem(atPath: "\(path)/\(name)")
+                    try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
                 }
             }
             let damaged = Int.random(in: 0..<4, using: &random) % 3
@@ -60,8 +58,8 @@ struct DamagedFilesTests {
                             : UInt8.random(in: 0...255, using: &random)
                     }
                 }
-                try Data(bytes).write(to: URL(filePath: "\(home)/\(names[index])"))
-                chmod("\(home)/\(names[index])", 0o600)
+                try Data(bytes).write(to: URL(filePath: files[index]))
+                chmod(files[index], 0o600)
             }
             do {
                 let daemon = try await RunningDaemon()
@@ -77,7 +75,7 @@ struct DamagedFilesTests {
                 _ = try? await client.service.slideshow.next()
                 try await daemon.stop()
             } catch {
-                Issue.record(error, "seed \(seed), \(names[damaged])")
+                Issue.record(error, "seed \(seed), \(files[damaged])")
             }
         }
     }

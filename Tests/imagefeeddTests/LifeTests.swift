@@ -96,8 +96,7 @@ struct LifeTests {
         let daemon = try await RunningDaemon()
         try await TestClient().logIn("ada")
         try await daemon.stop()
-        let path = try PrivateBus.current.directory.appending(
-            "home/.local/share/imagefeed/data.sqlite")
+        let path = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
         try Database(path: path, durability: .full).execute("UPDATE format SET version = 99")
         let next = try await RunningDaemon()
         try await next.waitForLog("data.sqlite.newer-1")
@@ -124,8 +123,7 @@ struct LifeTests {
         try await slideshow.setInterval(60)
         try await slideshow.hide("local_ada/\(ids[0])")
         try await daemon.stop()
-        let file = try PrivateBus.current.directory.appending(
-            "home/.local/share/imagefeed/data.sqlite")
+        let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
         let database = try Database(path: file, durability: .full)
         try database.execute(damage)
         let next = try await RunningDaemon()
@@ -150,8 +148,7 @@ struct LifeTests {
         let path = try await client.service.manager.openSlideshow("kit")
         try await client.service.slideshow(path).setInterval(60)
         try await daemon.stop()
-        let file = try PrivateBus.current.directory.appending(
-            "home/.local/share/imagefeed/data.sqlite")
+        let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
         let database = try Database(path: file, durability: .full)
         try database.execute(damage)
         try database.execute("UPDATE slideshow SET interval = 1")
