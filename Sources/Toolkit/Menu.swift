@@ -138,7 +138,8 @@ package final class Menu: Widget {
 /// A button that opens a menu.
 package final class MenuButton: Widget {
     package let menu = Menu()
-    private var onOpen: () -> Void = {}
+    /// Called before the menu opens.
+    package var onOpen: (Menu) -> Void = { _ in }
 
     package init(icon: String, tooltip: String) {
         super.init(gtk_menu_button_new())
@@ -150,11 +151,9 @@ package final class MenuButton: Widget {
             HandlerContext<Void, Void>.retained { [weak self] in
                 guard let self else { return }
                 menu.rememberFocus(of: gtk_widget_get_root(widget))
-                onOpen()
+                onOpen(menu)
             }, { HandlerContext<Void, Void>.release($0) })
     }
 
-    /// Calls `handler` before the menu opens.
-    package func onOpen(_ handler: @escaping () -> Void) { onOpen = handler }
     package func open() { gtk_menu_button_popup(opaque) }
 }

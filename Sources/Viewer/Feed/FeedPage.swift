@@ -78,9 +78,9 @@ final class FeedPage {
         header.addEnd(profile.menuButton, searchButton, monthButton)
         searchButton.onClick { [weak self] in self?.startSearch() }
         monthButton.isVisible = false
-        monthButton.onOpen { [weak self] in
+        monthButton.onOpen = { [weak self] menu in
             guard let self else { return }
-            monthButton.menu.removeAll()
+            menu.removeAll()
             listedCount = 0
             feed?.loadToEnd()
             listMonths()

@@ -77,10 +77,7 @@ final class PhotoPage {
         let others = OptionalWidth(
             Box(.horizontal, spacing: 6, downloadButton, fullScreenButton, infoButton))
         header.addEnd(menuButton, leaveButton, pauseButton, others, likeButton)
-        menuButton.onOpen { [weak self] in
-            guard let self else { return }
-            fill(menuButton.menu)
-        }
+        menuButton.onOpen = { [weak self] in self?.fill($0) }
     }
 
     /// Fills a menu with the actions that fit the photo.
