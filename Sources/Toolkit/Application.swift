@@ -36,8 +36,7 @@ package final class Application: Object {
             let list = g_application_command_line_get_arguments(line, &count)
             let arguments = (1..<max(1, Int(count))).map { text(list?[$0]) }
             g_strfreev(list)
-            let folder = text(g_application_command_line_get_cwd(line))
-            onCommandLine?(arguments, folder)
+            onCommandLine?(arguments, text(g_application_command_line_get_cwd(line)))
             call.reply(0 as Int32)
         }
     }
@@ -109,15 +108,11 @@ package final class Application: Object {
     ///   - uri: The address.
     ///   - parent: The window.
     ///   - onFailure: Called if there is no such program.
-    package static func open(
-        _ uri: String, parent: Window, onFailure: @escaping () -> Void
-    ) {
+    package static func open(_ uri: String, parent: Window, onFailure: @escaping () -> Void) {
         gtk_show_uri_full(
             parent.window, uri, 0, nil,
             { source, result, context in
-                let window = source.map {
-                    UnsafeMutableRawPointer($0).assumingMemoryBound(to: GtkWindow.self)
-                }
+                let window = UnsafeMutablePointer<GtkWindow>(OpaquePointer(source))
                 if gtk_show_uri_full_finish(window, result, nil) == 0 {
                     HandlerContext<Void, Void>.call(context, ())
                 }

@@ -30,8 +30,7 @@ package final class Stack: Widget {
 
     private func hideOthers() {
         guard gtk_stack_get_transition_running(opaque) == 0 else { return }
-        let visible = visiblePage
-        for (name, page) in pages where name != visible { page.isVisible = false }
+        for (name, page) in pages where name != visiblePage { page.isVisible = false }
     }
 
     package var visiblePage: String {

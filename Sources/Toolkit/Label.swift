@@ -22,11 +22,8 @@ package final class Label: Widget {
     package func wrapping(atStart: Bool = true) -> Self {
         gtk_label_set_wrap(opaque, 1)
         gtk_label_set_wrap_mode(opaque, PANGO_WRAP_WORD_CHAR)
-        if atStart {
-            gtk_label_set_xalign(opaque, 0)
-        } else {
-            gtk_label_set_justify(opaque, GTK_JUSTIFY_CENTER)
-        }
+        gtk_label_set_xalign(opaque, atStart ? 0 : 0.5)
+        gtk_label_set_justify(opaque, atStart ? GTK_JUSTIFY_LEFT : GTK_JUSTIFY_CENTER)
         return self
     }
 
