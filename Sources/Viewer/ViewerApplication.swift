@@ -60,35 +60,27 @@ package enum ViewerApplication {
         }
     }
 
+    /// Shows the main window, and opens in it what an invocation names.
+    ///
     /// - Parameters:
-    ///   - arguments: The arguments of an invocation.
+    ///   - arguments: The arguments of the invocation.
     ///   - application: The application.
     ///   - folder: The folder to which paths are relative.
-    private static func open(
-        _ arguments: [String], _ application: Application, folder: String
-    ) {
-        let window = show(application)
-        let names = arguments.filter { !$0.hasPrefix("-") }
-        let paths = names.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
-        if let name = names.first, !isPath(name), access(paths[0], F_OK) != 0 {
-            window.open(name)
-        } else if !paths.isEmpty {
-            window.open(files: paths)
-        }
-    }
-
-    /// Returns true for a path that cannot be the ID of a photo or an account.
-    private static func isPath(_ name: String) -> Bool {
-        name.hasPrefix("/") || name.hasPrefix("./") || name.hasPrefix("../")
-    }
-
-    /// Returns the main window, after it was shown.
-    private static func show(_ application: Application) -> MainWindow {
+    private static func open(_ arguments: [String], _ application: Application, folder: String) {
         guard let service else { fatalError("the application has not started") }
         let window = mainWindow ?? MainWindow(application, service)
         window.onClosed = { Task { mainWindow = nil } }
         mainWindow = window
         window.window.present()
-        return window
+        let names = arguments.filter { !$0.hasPrefix("-") }
+        let paths = names.map { $0.hasPrefix("/") ? $0 : "\(folder)/\($0)" }
+        // The ID of a photo or an account does not begin like a path.
+        if let name = names.first, !["/", "./", "../"].contains(where: name.hasPrefix),
+            access(paths[0], F_OK) != 0
+        {
+            window.open(name)
+        } else if !paths.isEmpty {
+            window.open(files: paths)
+        }
     }
 }
