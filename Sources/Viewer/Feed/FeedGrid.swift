@@ -213,8 +213,7 @@ final class FeedGrid {
         let page = widget.visibleHeight
         // A part of a page more on both sides, so that images are there before they are visible.
         let rows = layout.rows(from: top - page / 2, to: top + page * 1.5)
-        var wanted: [(Int, JustifiedLayout.Frame)] = []
-        for row in rows { wanted += zip(row.photos, layout.frames(of: row)) }
+        let wanted = rows.flatMap { zip($0.photos, layout.frames(of: $0)) }
         let indexes = Set(wanted.map(\.0))
         // A cell with the focus stays, so that the keyboard continues from there.
         for (index, cell) in cells where !indexes.contains(index) && !cell.button.hasFocusWithin {
@@ -400,16 +399,14 @@ final class FeedGrid {
         else { return false }
         feed.cancelEnd()
         let forward = area.isRightToLeft ? -1 : 1
-        let target: Int?
+        var target: Int?
         switch command {
         case .left: target = index - forward
         case .right: target = index + forward
         case .up: target = layout.neighbor(of: index, rowOffset: -1)
         case .down: target = layout.neighbor(of: index, rowOffset: 1)
         case .first: target = 0
-        case .last:
-            feed.findEnd { [weak self] in self?.focus($0) }
-            return true
+        case .last: feed.findEnd { [weak self] in self?.focus($0) }
         case .pageUp, .pageDown:
             let rows = max(1, Int(widget.visibleHeight / max(1, layout.targetHeight)))
             let sign = command == .pageUp ? -1 : 1
@@ -419,14 +416,10 @@ final class FeedGrid {
         case .selectAll:
             selected = Set(feed.photos.map(\.id))
             updateSelection()
-            return true
         case .escape:
             guard !selected.isEmpty else { return false }
             clearSelection()
-            return true
-        default:
-            perform(command, on: index)
-            return true
+        default: perform(command, on: index)
         }
         if let target, feed.photos.indices.contains(target) { focus(target) }
         return true
