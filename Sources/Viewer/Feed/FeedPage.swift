@@ -144,8 +144,7 @@ final class FeedPage {
         let photos = grid.selectedPhotos
         selectionBar.isRevealed = !photos.isEmpty
         if photos.isEmpty { return }
-        selectionLabel.text = trn(
-            "{count} photo selected", "{count} photos selected", photos.count)
+        selectionLabel.text = trn("{count} photo selected", "{count} photos selected", photos.count)
         selectionButtons.removeAll()
         let end = MenuEntry(tr("End the selection"), icon: "window-close-symbolic") {}
         for entry in actions.entries(photos, in: feed) + [end] {
@@ -309,12 +308,8 @@ final class FeedPage {
         // The state of the account has more facts, such as the end of a rate limit.
         let notice = account != nil && state != nil ? notice : nil
         let (icon, title) = state ?? ("dialog-warning-symbolic", tr("Photos cannot be loaded"))
-        remedy =
-            if let notice {
-                notice.remedy
-            } else {
-                problem.remedy.map { (account ?? ServiceName.root, $0) }
-            }
+        let own = problem.remedy.map { (account ?? ServiceName.root, $0) }
+        remedy = notice == nil ? own : notice?.remedy
         if let remedy { statusButton.setLabel(remedy.1.title) }
         explain(
             icon, title, notice?.sentence ?? problem.sentence, remedy == nil ? nil : statusButton)
