@@ -5,21 +5,14 @@
 nonisolated struct JustifiedLayout {
     nonisolated struct Row: Equatable {
         let photos: Range<Int>
-        let top: Double
-        let height: Double
+        let top, height: Double
     }
 
     nonisolated struct Frame: Equatable {
-        let x: Double
-        let y: Double
-        let width: Double
-        let height: Double
+        let x, y, width, height: Double
     }
 
-    let width: Double
-    let targetHeight: Double
-    let spacing: Double
-    let headingHeight: Double
+    let width, targetHeight, spacing, headingHeight: Double
     private(set) var rows: [Row] = []
     private var ratios: [Double] = []
     /// The first photos of the sections.
@@ -59,36 +52,25 @@ nonisolated struct JustifiedLayout {
         if let last = rows.last, last.photos.upperBound > firstOpen { rows.removeLast() }
         self.ratios += ratios
         self.sections.formUnion(sections)
-        var start = firstOpen
-        var sum = 0.0
-        var index = start
-        while index < self.ratios.count {
-            if index > start, isSection(index) {
-                addIncompleteRow(start..<index)
-                start = index
-                sum = 0
+        var row = firstOpen..<firstOpen
+        while row.upperBound < self.ratios.count {
+            if !row.isEmpty, isSection(row.upperBound) {
+                addIncompleteRow(row)
+                row = row.upperBound..<row.upperBound
             }
-            sum += self.ratios[index]
-            index += 1
-            let free = rowWidth(count: index - start)
+            let shorter = row
+            row = row.lowerBound..<row.upperBound + 1
+            let height = fullHeight(of: row)
             // A row is complete if it would become lower with one more photo than it should be.
-            if free / sum <= targetHeight {
-                // Without the last photo the row may be closer to the target.
-                let withoutLast = sum - self.ratios[index - 1]
-                if index - start > 1,
-                    rowWidth(count: index - start - 1) / withoutLast - targetHeight
-                        < targetHeight - free / sum
-                {
-                    index -= 1
-                    sum = withoutLast
-                }
-                addRow(start..<index, rowWidth(count: index - start) / sum)
-                start = index
-                sum = 0
-            }
+            guard height <= targetHeight else { continue }
+            // Without the last photo the row may be closer to the target.
+            let isCloser = fullHeight(of: shorter) - targetHeight < targetHeight - height
+            if !shorter.isEmpty, isCloser { row = shorter }
+            addRow(row, fullHeight(of: row))
+            row = row.upperBound..<row.upperBound
         }
-        firstOpen = start
-        if start < self.ratios.count { addIncompleteRow(start..<self.ratios.count) }
+        firstOpen = row.lowerBound
+        if !row.isEmpty { addIncompleteRow(row) }
     }
 
     /// Adds a row that does not fill the width. It is not higher than the row above.
@@ -108,7 +90,10 @@ nonisolated struct JustifiedLayout {
     /// Returns the ratio with which a photo was added.
     func ratio(of photo: Int) -> Double { ratios[photo] }
 
-    private func rowWidth(count: Int) -> Double { max(1, width - spacing * Double(count + 1)) }
+    /// Returns the height with which a row of photos fills the width.
+    private func fullHeight(of photos: Range<Int>) -> Double {
+        max(1, width - spacing * Double(photos.count + 1)) / ratios[photos].reduce(0, +)
+    }
 
     /// Returns the frames of the photos of a row.
     func frames(of row: Row) -> [Frame] {
@@ -130,8 +115,7 @@ nonisolated struct JustifiedLayout {
 
     /// Returns the row of a photo; nil if there is none.
     func row(of photo: Int) -> Row? {
-        let index = firstRow { $0.photos.upperBound > photo }
-        return rows[index...].first
+        rows[firstRow { $0.photos.upperBound > photo }...].first
     }
 
     /// Returns the photo of the next row that is below or above another one.
@@ -141,11 +125,8 @@ nonisolated struct JustifiedLayout {
         let own = frames(of: rows[index])[photo - rows[index].photos.lowerBound]
         let center = own.x + own.width / 2
         let target = rows[index + rowOffset]
-        for (offset, frame) in frames(of: target).enumerated() where frame.x + frame.width >= center
-        {
-            return target.photos.lowerBound + offset
-        }
-        return target.photos.last
+        let below = zip(target.photos, frames(of: target)).first { $1.x + $1.width >= center }
+        return below?.0 ?? target.photos.last
     }
 
     /// Returns the index of the first row with a property that holds for all later rows.
