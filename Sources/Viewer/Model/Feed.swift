@@ -187,10 +187,8 @@ final class Feed {
                 accept(page.photos, next: page.next, isFirst: isFirst)
                 if page.photos.isEmpty, state == .partial {
                     // Further pages are requested later.
-                    wantedCount = 0
-                    state = .failed(
-                        Problem(sentence: tr("The service returned no photos; try again later.")))
-                    changed.emit(.extended)
+                    let sentence = tr("The service returned no photos; try again later.")
+                    return fail(Problem(sentence: sentence))
                 }
                 if isLoadingToEnd { loadMore() }
                 reachEnd()
@@ -200,12 +198,16 @@ final class Feed {
                 let problem = Problem(error)
                 // The position is lost: read the photos again from the top.
                 if problem.kind == .staleCursor, !isFirst { return reload() }
-                wantedCount = 0
-                state = .failed(problem)
-                changed.emit(.extended)
-                reachEnd()
+                fail(problem)
             }
         }
+    }
+
+    private func fail(_ problem: Problem) {
+        wantedCount = 0
+        state = .failed(problem)
+        changed.emit(.extended)
+        reachEnd()
     }
 
     private func accept(_ page: [Photo], next: String, isFirst: Bool) {
@@ -215,14 +217,13 @@ final class Feed {
             photos = page
             newCount = 0
             rebuildIndexes()
-            changed.emit(.reset)
         } else {
             for photo in page where indexes[photo.id] == nil {
                 indexes[photo.id] = photos.count
                 photos.append(photo)
             }
-            changed.emit(.extended)
         }
+        changed.emit(isFirst ? .reset : .extended)
     }
 
     private func rebuildIndexes() {
@@ -240,14 +241,8 @@ final class Feed {
             guard let page = try? await client.page(source, cursor: "", count: Self.pageSize),
                 generation == self.generation
             else { return }
-            var newCount: UInt32 = 0
-            for photo in page.photos {
-                if indexes[photo.id] == nil {
-                    newCount += 1
-                } else {
-                    change(photo.id) { $0 = photo }
-                }
-            }
+            let newCount = UInt32(page.photos.count { indexes[$0.id] == nil })
+            for photo in page.photos { change(photo.id) { $0 = photo } }
             // Photos below the first page are not new.
             guard let last = page.photos.last, indexes[last.id] != nil,
                 newCount > self.newCount
@@ -330,7 +325,6 @@ final class Feed {
     }
 
     private func remove(_ ids: Set<String>) {
-        guard !ids.isEmpty else { return }
         let count = photos.count
         photos.removeAll { ids.contains($0.id) }
         guard photos.count != count else { return }
