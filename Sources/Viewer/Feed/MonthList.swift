@@ -56,9 +56,7 @@ nonisolated struct MonthList {
     }
 
     /// The dates that order all photos so far. Local photos are ordered by the times of their files.
-    private var orders = [
-        Order { $0.photo.created }, Order { $0.photo.updated },
-    ]
+    private var orders = [Order { $0.photo.created }, Order { $0.photo.updated }]
     /// The number of photos.
     private(set) var count = 0
 

@@ -4,8 +4,7 @@ internal import Glibc
 ///
 /// Source: https://github.com/woltapp/blurhash/blob/master/Algorithm.md
 nonisolated struct BlurHash {
-    private let columns: Int
-    private let rows: Int
+    private let columns, rows: Int
     /// The components in linear light: red, green and blue of the average, then of each wave.
     private let factors: [SIMD3<Double>]
 
