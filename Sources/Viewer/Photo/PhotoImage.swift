@@ -18,8 +18,10 @@ final class PhotoImage {
     private(set) var feed: Feed?
     private(set) var photoID = ""
     var photo: Photo? { feed?.photo(photoID) }
-    private var task: Task<Void, Never>?
-    private var preloads: [Task<Void, Never>] = []
+    /// Loads the image. Another task, or none, cancels it.
+    private var task: Task<Void, Never>? { didSet { oldValue?.cancel() } }
+    /// Load the images of the neighbors. Other tasks cancel them.
+    private var preloads: [Task<Void, Never>] = [] { didSet { oldValue.forEach { $0.cancel() } } }
     /// The image that is shown.
     private var shown: LoadedImage?
     /// The image for the whole photo, which replaces a larger one after a zoom.
@@ -51,8 +53,7 @@ final class PhotoImage {
     var isLoading: Bool { spinner.isVisible }
 
     func show(_ photo: Photo, in feed: Feed) {
-        self.feed = feed
-        photoID = photo.id
+        adopt(feed, photo.id)
         load()
     }
 
@@ -67,9 +68,7 @@ final class PhotoImage {
 
     /// Releases the images, which would stay in memory.
     func clear() {
-        task?.cancel()
         task = nil
-        for preload in preloads { preload.cancel() }
         preloads = []
         preloaded = [:]
         shown = nil
@@ -82,7 +81,6 @@ final class PhotoImage {
     /// Shows the largest image at hand, and replaces it by one for the pixels of the view.
     private func load() {
         guard let photo, let feed else { return }
-        task?.cancel()
         task = nil
         isRefused = false
         loadedLimits = nil
@@ -103,7 +101,6 @@ final class PhotoImage {
         guard !isRefused, view.widget.width > 0, let photo, let feed else { return }
         let limits = ImageLimits(view.target)
         if !limits.isZoomed, let whole, limits.areMet(by: whole, photo.size) {
-            task?.cancel()
             task = nil
             if shown?.texture !== whole.texture { show(whole) }
             return finish(limits)
@@ -191,7 +188,6 @@ final class PhotoImage {
             .map { feed.photos[$0] }
         let limits = ImageLimits(view.target)
         preloaded = preloaded.filter { entry in neighbors.contains { $0.id == entry.key } }
-        for preload in preloads { preload.cancel() }
         preloads = neighbors.filter { preloaded[$0.id] == nil }.map { photo in
             let size = isLocal(photo) ? "full" : "regular"
             let key = Self.key(feed, photo, size, limits.width, limits.height)
