@@ -311,11 +311,8 @@ final class PhotoPage {
 
     private func setPaused(_ isPaused: Bool) {
         guard isInSlideshow else { return }
-        if isPaused {
-            slideshowTimer.cancel()
-        } else {
-            slideshowTimer.start(after: Self.slideshowTime)
-        }
+        slideshowTimer.cancel()
+        if !isPaused { slideshowTimer.start(after: Self.slideshowTime) }
         pauseButton.setIcon(
             isPaused ? "media-playback-start-symbolic" : "media-playback-pause-symbolic",
             tooltip: isPaused ? tr("Continue") : tr("Pause"))

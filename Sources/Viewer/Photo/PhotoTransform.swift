@@ -131,11 +131,8 @@ nonisolated struct PhotoTransform: Equatable {
 
     /// Zooms to the photo's own pixels, or twice the fitting size, or back.
     mutating func toggleZoom(aroundX x: Double, y: Double) {
-        if isZoomed {
-            reset()
-        } else {
-            zoom(by: max(2, pixelScale / fittingScale), aroundX: x, y: y)
-        }
+        if isZoomed { return reset() }
+        zoom(by: max(2, pixelScale / fittingScale), aroundX: x, y: y)
     }
 
     /// Shows one pixel of the photo per pixel of the screen, or the whole photo if that is the case already.

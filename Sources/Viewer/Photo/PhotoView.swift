@@ -172,8 +172,7 @@ final class PhotoView {
             let corner = (center - size / 2) * pixels
             center = corner.rounded(.toNearestOrAwayFromZero) / pixels + size / 2
         }
-        return Picture(
-            texture: texture, center: center, size: size, degrees: transform.degrees)
+        return Picture(texture: texture, center: center, size: size, degrees: transform.degrees)
     }
 
     private func draw(_ drawing: Drawing) {
@@ -199,9 +198,7 @@ final class PhotoView {
         widget.onScroll { [weak self] step in
             guard let self else { return }
             let (x, y) = pointer
-            let scroll = { (transform: inout PhotoTransform) in
-                transform.scroll(step, aroundX: x, y: y)
-            }
+            let scroll: (inout PhotoTransform) -> Void = { $0.scroll(step, aroundX: x, y: y) }
             // A touchpad sends many small steps.
             if step.isWheel { animate(scroll) } else { change(scroll) }
         }
@@ -217,7 +214,6 @@ final class PhotoView {
         switch phase {
         case .began:
             stop()
-            returning = nil
             inertia.begin(time: time)
             lastDrag = (0, 0)
             swipe.begin(time: time)
@@ -262,9 +258,10 @@ final class PhotoView {
 
     private static let glideSeconds = 0.75
 
-    /// Ends a movement at its end, or the movement after a drag at once.
+    /// Ends a movement at its end, or the movement after a drag or swipe at once.
     private func stop() {
         moving = nil
+        returning = nil
         change { _ in }
     }
 
@@ -277,7 +274,6 @@ final class PhotoView {
             case .began:
                 hasFingers = true
                 stop()
-                returning = nil
                 swipe.cancel()
                 fingers.begin(x: x, y: y)
             case .changed: change { fingers.pinch(&$0, factor: factor, x: x, y: y) }

@@ -13,9 +13,7 @@ nonisolated enum Trash {
     ///   - path: The absolute path that the file had.
     ///   - home: The trash of the home directory.
     /// - Returns: False if the trash does not contain the file, or its place is taken.
-    static func restore(
-        _ path: String, home: String = "\(UserFile.dataFolder)/Trash"
-    ) -> Bool {
+    static func restore(_ path: String, home: String = "\(UserFile.dataFolder)/Trash") -> Bool {
         guard let (folder, name) = find(path, home) else { return false }
         // The place may be taken again.
         guard link("\(folder)/files/\(name)", path) == 0 else { return false }
