@@ -115,9 +115,8 @@ final class PreferencesDialog: Dialog {
     ///
     /// - Parameter onChoice: Called after the choice was stored.
     func chooseFolder(_ onChoice: @escaping () -> Void) {
-        window.choosePath(title: tr("Folder with the photos"), isFolder: true, folder: folders.home)
-        {
-            [weak self] path in
+        let title = tr("Folder with the photos")
+        window.choosePath(title: title, isFolder: true, folder: folders.home) { [weak self] path in
             guard let self else { return }
             showFolder(Array(path.utf8))
             onFolder()
@@ -130,19 +129,15 @@ final class PreferencesDialog: Dialog {
         _ value: String, _ key: String, in group: String, _ onSuccess: @escaping () -> Void = {}
     ) {
         Task { [client, toasts, folders] in
-            let problem = await Self.queue.run { () -> KeyFile.FileError? in
-                do throws(KeyFile.FileError) {
+            do throws(KeyFile.FileError) {
+                try await Self.queue.run { () throws(KeyFile.FileError) in
                     try folders.set(value, for: key, in: group)
-                    return nil
-                } catch {
-                    return error
                 }
-            }
-            if let problem {
+            } catch {
                 return toasts.show(
                     tr(
                         "{file} cannot be changed: {reason}.",
-                        ["file": problem.path, "reason": problem.reason]))
+                        ["file": error.path, "reason": error.reason]))
             }
             // Without a running daemon, its next start reads the file.
             _ = try? await client.reloadConfiguration()
