@@ -63,7 +63,7 @@ final class LoginDialog: Dialog {
     override func present() {
         content.append(pages)
         super.present()
-        if !needsServer, !hasPassword { start(isRegistration: false) }
+        if !needsServer, !hasPassword { start() }
     }
 
     // MARK: Form
@@ -104,10 +104,8 @@ final class LoginDialog: Dialog {
             close()
             ConfigureDialog(owner, provider).present()
         }
-        let logInButton = Button(pill: tr("_Log in"), isSuggested: true) { [weak self] in
-            self?.start(isRegistration: false)
-        }
-        form.append(problem, logInButton, configureButton)
+        let logIn = Button(pill: tr("_Log in"), isSuggested: true) { [weak self] in self?.start() }
+        form.append(problem, logIn, configureButton)
         if hasNames, account == nil {
             form.append(
                 Button(pill: tr("_Register a new user")) { [weak self] in
@@ -115,7 +113,7 @@ final class LoginDialog: Dialog {
                 })
         }
         for row in [username, password, server] {
-            row.onSubmit { [weak self] in self?.start(isRegistration: false) }
+            row.onSubmit { [weak self] in self?.start() }
         }
         return form
     }
@@ -169,7 +167,7 @@ final class LoginDialog: Dialog {
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
     }
 
-    private func start(isRegistration: Bool) {
+    private func start(isRegistration: Bool = false) {
         guard pages.visiblePage == "form" else { return }
         hasOpenedBrowser = false
         progressLabel.text = tr("Logging in…")
