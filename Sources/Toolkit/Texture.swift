@@ -4,8 +4,7 @@ internal import CAdwaita
 // Sendable because a GdkTexture never changes, and its reference counter is atomic.
 package nonisolated final class Texture: @unchecked Sendable {
     let raw: OpaquePointer
-    package let width: Int
-    package let height: Int
+    package let width, height: Int
     /// True if some of the examined pixels are transparent.
     let isTransparent: Bool
     /// The size of its pixels in memory.

@@ -6,10 +6,8 @@ package enum GesturePhase: Sendable { case began, changed, ended }
 /// One step of a mouse wheel, or a movement of two fingers on a touchpad.
 package nonisolated struct ScrollStep: Sendable {
     /// The distance in notches of a wheel, or in units of the view, to the right and down.
-    package let x: Double
-    package let y: Double
-    package let isWheel: Bool
-    package let hasControl: Bool
+    package let x, y: Double
+    package let isWheel, hasControl: Bool
 
     /// The units of a notch.
     package static let notch = 15.0

@@ -14,8 +14,7 @@ internal import Translation
 nonisolated struct LoadedImage: Sendable {
     let texture: Texture
     /// The size of the image in the file, upright.
-    let fullWidth: Int
-    let fullHeight: Int
+    let fullWidth, fullHeight: Int
 }
 
 /// The images of photos: requested with `OpenImage` and decoded in the image helper.
@@ -26,8 +25,7 @@ final class ImageLoader {
         /// A size of the D-Bus contract.
         let size: String
         /// The largest width and height in pixels.
-        let width: Int
-        let height: Int
+        let width, height: Int
     }
 
     private let client: ServiceClient
@@ -120,8 +118,7 @@ final class ImageLoader {
 
 /// The largest size of an image in pixels that a view needs at its zoom.
 nonisolated struct ImageLimits: Equatable {
-    let width: Int
-    let height: Int
+    let width, height: Int
     let isZoomed: Bool
 
     /// The largest number of pixels of an image in memory.
