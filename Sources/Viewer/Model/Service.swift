@@ -96,8 +96,7 @@ final class Service {
         Task {
             do {
                 // Assigned before the next call, during which a change would be lost.
-                mirror = DaemonMirror(
-                    manager: mirror.manager, objects: try await client.objects())
+                mirror = DaemonMirror(manager: mirror.manager, objects: try await client.objects())
                 mirror.merge(try await client.manager.properties())
                 failures = 0
                 isLoading = false

@@ -33,8 +33,7 @@ final class MainWindow {
 
     init(_ application: Application, _ service: Service) {
         self.service = service
-        window = Window(
-            application, title: "Image Feed", width: state.width, height: state.height)
+        window = Window(application, title: "Image Feed", width: state.width, height: state.height)
         if state.isMaximized { window.maximize() }
         toasts.setChild(pages)
         feedPage.grid.scale = state.thumbnails.scale
@@ -186,8 +185,7 @@ final class MainWindow {
         let source = hasSearch ? "search:\(words)" : selection.source
         let base = Feed(service, account: account.path, source: source)
         let feed = hasSearch ? base : Feed(service, searching: base, words)
-        feedPage.show(
-            feed, title: words, subtitle: sidebar.title(of: selection), isSearch: true)
+        feedPage.show(feed, title: words, subtitle: sidebar.title(of: selection), isSearch: true)
         feedPage.grid.focus(0)
     }
 

@@ -7,8 +7,7 @@ nonisolated enum Command: Sendable {
     case previous, next, open, back, escape
     case like, information, download, copy, copyLink, trash, menu
     case select, selectRange, selectAll, pause, slideshow, search, months, closeWindow
-    case preferences, shortcuts
-    case help, about
+    case preferences, shortcuts, help, about
     case zoomIn, zoomOut, showWhole, showPixels, rotateRight, rotateLeft, fullScreen
 }
 
@@ -71,8 +70,7 @@ nonisolated enum Shortcut {
                 tr("Control+Shift+C"): tr("Copy the link of the photo."),
                 tr("Escape, Backspace"): tr("Return to the photos."),
                 // Translators: the name of a key
-                tr("Space"):
-                    tr("Show the next photo; in the slideshow, pause or continue it."),
+                tr("Space"): tr("Show the next photo; in the slideshow, pause or continue it."),
                 // Translators: the name of a key
                 tr("Delete"): tr("Move a photo on this computer to the trash."),
                 tr("Menu, Shift+F10"): tr("Open the menu of the photo."),
