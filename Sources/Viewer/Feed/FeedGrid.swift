@@ -63,15 +63,12 @@ final class FeedGrid {
     func show(_ feed: Feed) {
         self.feed = feed
         measured = [:]
-        reset()
-        moveToTop()
+        beginAtTop()
         clearSelection()
         feed.changed.observe(self) { [weak self, weak feed] change in
             guard let self, self.feed === feed else { return }
             switch change {
-            case .reset:
-                reset()
-                moveToTop()
+            case .reset: beginAtTop()
             case .removed:
                 selected = selected.filter { self.feed?.index(of: $0) != nil }
                 reset()
@@ -158,7 +155,8 @@ final class FeedGrid {
     }
     private var topHeight: Double { top.isVisible ? Double(top.height) : 0 }
 
-    private func moveToTop() {
+    private func beginAtTop() {
+        reset()
         current = 0
         lastPosition = 0
         widget.position = 0
@@ -240,12 +238,11 @@ final class FeedGrid {
             focus(current)
         }
         if top + page * 2.5 > layout.height, feed.state == .partial { feed.loadMore() }
-        if widget.position != lastPosition, let visible,
+        guard widget.position != lastPosition, let visible,
             let month = monthList.month(of: visible.photos.lowerBound)
-        {
-            lastPosition = widget.position
-            feedPage?.show(month)
-        }
+        else { return }
+        lastPosition = widget.position
+        feedPage?.show(month)
     }
 
     private func updateLayout(_ feed: Feed, _ width: Double) {

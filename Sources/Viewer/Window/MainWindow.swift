@@ -69,9 +69,16 @@ final class MainWindow {
         feedPage.owner = self
         leaflet.onFold { [weak self] in self?.updateFold() }
         sidebar.owner = self
-        photoPage.onBack = { [weak self] in self?.closePhoto($0) }
+        photoPage.onBack = { [weak self] index in
+            self?.pages.visiblePage = "feed"
+            self?.feedPage.grid.focus(index)
+        }
         service.changed.observe(self) { [weak self] in self?.update() }
-        actions.likes.failed.observe(self) { [weak self] in self?.showFailure($0) }
+        actions.likes.failed.observe(self) { [weak self] failure in
+            self?.toasts.show(failure.sentence, button: tr("Try again")) {
+                self.map { $0.actions.likes.retry(failure, in: $0.feedPage.feed) }
+            }
+        }
         actions.likes.stayedLocal.observe(self) { [weak self] account in
             self?.toasts.show(
                 tr(
@@ -119,11 +126,6 @@ final class MainWindow {
         guard let feed = feedPage.feed, feed.photos.indices.contains(index) else { return }
         pages.visiblePage = "photo"
         photoPage.show(feed, index)
-    }
-
-    private func closePhoto(_ index: Int) {
-        pages.visiblePage = "feed"
-        feedPage.grid.focus(index)
     }
 
     /// Performs a command that all pages have.
@@ -392,12 +394,5 @@ final class MainWindow {
             subtitle: account?.isCombined == false ? account?.label ?? "" : "",
             profile: selection.isProfile ? account : nil)
         leaflet.show(feedPage.widget)
-    }
-
-    private func showFailure(_ failure: LikeRequests.Failure) {
-        toasts.show(failure.sentence, button: tr("Try again")) { [weak self] in
-            guard let self else { return }
-            actions.likes.retry(failure, in: feedPage.feed)
-        }
     }
 }
