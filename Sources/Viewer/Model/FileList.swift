@@ -85,11 +85,8 @@ extension Service {
             var photos = FileList.photos(ofFolder: folder)
             if first.isFolder { return (photos, folder, nil) }
             // The file may have an unusual name.
-            if !photos.contains(where: { $0.id == first.path }),
-                let file = FileList.photo(first.path)
-            {
-                photos.insert(file, at: 0)
-            }
+            let isListed = photos.contains { $0.id == first.path }
+            if !isListed, let file = FileList.photo(first.path) { photos.insert(file, at: 0) }
             return (photos, folder, photos.firstIndex { $0.id == first.path })
         }
         guard !photos.isEmpty else { return nil }
@@ -100,12 +97,10 @@ extension Service {
     /// Returns the selection and the photo of a local account for a file or folder; nil if no account has it.
     func source(ofFile path: String) async -> (Sidebar.Selection, photo: String?)? {
         guard let account = feeds.first(where: isLocal) else { return nil }
-        let (place, source) = await DispatchQueue.global().run {
-            () -> (FileList.Place?, String?) in
-            let place = FileList.Place(path)
-            return (place, place?.source)
+        let found = await DispatchQueue.global().run {
+            FileList.Place(path).flatMap { place in place.source.map { (place, $0) } }
         }
-        guard let place, let source else { return nil }
+        guard let (place, source) = found else { return nil }
         let selection = Sidebar.Selection(account: account.path, source: source)
         let client = client.account(account.path)
         var cursor = ""
