@@ -45,13 +45,9 @@ package final class Button: Widget {
     ///   - fallback: The icon in its place if the icon theme does not have it.
     ///   - tooltip: The tooltip, which is also the accessible name.
     package func setIcon(_ icon: String, orElse fallback: String? = nil, tooltip: String) {
-        var icon = icon
-        if let fallback, let display = gdk_display_get_default(),
-            gtk_icon_theme_has_icon(gtk_icon_theme_get_for_display(display), icon) == 0
-        {
-            icon = fallback
-        }
-        gtk_button_set_icon_name(cast(), icon)
+        let theme = gdk_display_get_default().flatMap { gtk_icon_theme_get_for_display($0) }
+        let isMissing = fallback != nil && theme.map { gtk_icon_theme_has_icon($0, icon) } == 0
+        gtk_button_set_icon_name(cast(), isMissing ? fallback : icon)
         setName(tooltip)
     }
     package func onClick(_ action: @escaping () -> Void) { connect("clicked") { _ in action() } }

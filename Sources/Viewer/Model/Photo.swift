@@ -36,8 +36,7 @@ extension Photo {
     /// Returns true if each word, in lower case, occurs in the texts of the photo.
     func contains(_ words: [String]) -> Bool {
         let text = [self.title, self.description, self.author, self.album, self.camera, month]
-            .joined(separator: "\n")
-            .lowercased()
+            .joined(separator: "\n").lowercased()
         return words.allSatisfy(text.contains)
     }
 

@@ -237,11 +237,8 @@ final class PhotoPage {
         if key == "Tab" || key == "ISO_Left_Tab" { showControls() }
         guard let command = Shortcut.command(key, in: .photo) else { return false }
         // A selectable text uses the keys for the cursor and the clipboard.
-        if info.widget.hasFocusWithin,
-            [.left, .right, .up, .down, .first, .last, .previous, .next, .copy].contains(command)
-        {
-            return false
-        }
+        let ofText: [Command] = [.left, .right, .up, .down, .first, .last, .previous, .next, .copy]
+        if info.widget.hasFocusWithin, ofText.contains(command) { return false }
         feed?.cancelEnd()
         perform(command)
         return true
