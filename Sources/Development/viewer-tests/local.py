@@ -185,7 +185,8 @@ def profile(start, step):
     def apply_label():
         # The keys are lost while the dialog of the avatar closes.
         screen.click(screen.wait("Label", "text"))
-        screen.mouse("key", "ctrl+a", "type", "Ada at home", "sleep", 1)
+        screen.mouse("key", "ctrl+a", "type", "Ada at home")
+        screen.mouse("sleep", 1)
         return [button.act() for button in screen.all(role="push button") if button.description == "Apply"]
 
     screen.until(apply_label, "the button to apply the label")
