@@ -258,14 +258,14 @@ extension LikeSender {
                 replyToAll(row.photo, row.isWanted, .queued)
                 return nil
             }
+            // A refresh has asked for another attempt meanwhile.
+            guard isUnavailable else { return nil }
             local.state = .local
             local.known = nil
             local.confirmed = nil
             try await write(local)
             guard closing == nil else { return nil }
             outbox.insert(local)
-            // A check of the service may have reset it since the request.
-            isUnavailable = true
             await storedLocally(local)
             return nil
         }
