@@ -99,7 +99,7 @@ extension FolderHistory {
 
     /// Prevents that the inode number of a file is used again: a new file with it would be an edit while no events are
     /// recorded.
-    private func keepInode(_ path: String) {
+    func keepInode(_ path: String) {
         deleted += 1
         link(path, directory.appending("trash/\(deleted)"))
     }

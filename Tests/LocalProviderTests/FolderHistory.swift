@@ -363,7 +363,20 @@ final class FolderHistory {
         lastContent += 1
         let content = lastContent
         record("edit \(path)\(isInPlace ? " in place" : ""): \(content)")
+        let backup = absolute(path) + "~"
+        let hasBackup = !isInPlace && !isNew && !isBack && content % 3 == 0
+        if hasBackup {
+            record("back up \(path)")
+            try PhotosFixture.check(rename(absolute(path), backup))
+            // A scan may find the photo missing before the program writes the new file.
+            files[path] = nil
+            if content % 2 == 0 { try await scan(mayStop: false) }
+        }
         try write(content, to: path, isInPlace: isInPlace)
+        if hasBackup {
+            keepInode(backup)
+            try PhotosFixture.check(unlink(backup))
+        }
         files[path] = content
         if !isInPlace { links[path] = nil }
         try settle(path, isNew: !isInPlace)

@@ -171,6 +171,24 @@ import Testing
         #expect(try await folder.titles(Self.likes) == ["a"])
     }
 
+    /// The order of operations of `mogrify`, with a scan before it writes the new file.
+    @Test func `a photo that a scan found as a backup only keeps its like`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
+        let id = try await folder.photos().map(\.id)
+        try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("a.jpg~")))
+        try await folder.shows([])
+        try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
+        try PhotosFixture.check(unlink(folder.path("a.jpg~")))
+        try await folder.shows(["a"], Self.likes)
+        #expect(try await folder.photos().map(\.id) == id)
+        // A name that was deleted is free.
+        try PhotosFixture.check(unlink(folder.path("a.jpg")))
+        try await folder.shows([])
+        try folder.add("a.jpg", seconds: 4_000_000, bytes: PhotosFixture.jpeg + [5])
+        try await folder.shows(["a"])
+        #expect(try await folder.titles(Self.likes) == [])
+    }
+
     @Test func `another pictures folder has separate likes`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         folder.session.close()

@@ -127,6 +127,37 @@ import Testing
         #expect(try await again.id("a") == id)
     }
 
+    @Test(arguments: [Daemon.running, .refreshing, .stopped])
+    func `a photo that is edited while it is hidden keeps its like`(_ daemon: Daemon) async throws {
+        let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        let marker = folder.path("x/.nomedia")
+        let again = try await change(
+            folder, daemon, { try PhotosFixture.write([], to: Array(marker.utf8)) },
+            { try folder.add("x/a.jpg", seconds: 8_000_000, bytes: PhotosFixture.jpeg + [8]) },
+            { unlink(marker) })
+        try await again.become { try await again.titles().contains("a") }
+        #expect(try await liked(again) == ["a"])
+        #expect(try await again.id("a") == id)
+    }
+
+    @Test func `a photo that returns with other metadata and another name has its like`()
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(["b.jpg"])
+        try overwrite("a.jpg", jpeg("2024:05:06 10:00:00", [1]), folder)
+        try await scan(folder)
+        try await folder.like("a")
+        let id = try await folder.id("a")
+        unlink(folder.path("a.jpg"))
+        try await scan(folder)
+        #expect(try await liked(folder) == [])
+        try overwrite("c.jpg", jpeg("2024:05:06 10:00:00+01:00", [1]), folder)
+        try await scan(folder)
+        #expect(try await liked(folder) == ["c"])
+        #expect(try await folder.id("c") == id)
+    }
+
     @Test(arguments: Daemon.allCases)
     func `the likes of renumbered photos stay with their photos`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(

@@ -117,11 +117,11 @@ extension FolderScan {
                 movedMarks[known.id] = (path, stamp, candidate)
             } else {
                 doubts[path] = Doubt(id: known.id, place: candidate, mayBeEdit: mayBeEdit)
-                wanted.formUnion(missingMarks?.photos(at: candidate) ?? [])
+                wanted.formUnion(missingMarks?.paths[path] ?? [])
             }
         } else {
             try store(candidate, known, index)
-            wanted.formUnion(missingMarks?.photos(at: candidate) ?? [])
+            wanted.formUnion(missingMarks?.paths[path] ?? [])
         }
     }
 

@@ -12,19 +12,14 @@ extension FolderScan {
         let mayBeEdit: Bool
     }
 
-    /// The marked photos that are not in the index, by the size and the path of their file.
+    /// The marked photos that are not in the index, by the path and the number of bytes of image data of their file.
     struct MissingMarks {
-        private let sizes: [Int64: [PhotoFile]]
-        private let paths: [RelativePath: [PhotoFile]]
+        let paths: [RelativePath: [Int64]]
+        let counts: [Int64: [Int64]]
 
         init(_ files: [PhotoFile]) {
-            sizes = Dictionary(grouping: files, by: \.stamp.sizeBytes)
-            paths = Dictionary(grouping: files, by: \.path)
-        }
-
-        /// Returns the photos that may be a file, by its path or its size.
-        func photos(at place: Candidate) -> [Int64] {
-            ((sizes[place.stamp.sizeBytes] ?? []) + (paths[place.filePath] ?? [])).map(\.id)
+            paths = Dictionary(grouping: files, by: \.path).mapValues { $0.map(\.id) }
+            counts = Dictionary(grouping: files, by: \.digest.count).mapValues { $0.map(\.id) }
         }
     }
 
@@ -44,6 +39,18 @@ extension FolderScan {
     ///
     /// - Throws: `StorageError`, `CancellationError`.
     func identifyMarked() throws {
+        let doubted = try byCount(doubts.values.map(\.place))
+        var new: [Int64: [Candidate]]?
+        func newByCount() throws -> [Int64: [Candidate]] {
+            let known = try new ?? byCount(places { try newPhotos.sorted().compactMap($0.picture) })
+            new = known
+            return known
+        }
+        if let counts = missingMarks?.counts, !counts.isEmpty, !isRebuilding {
+            for count in try Array(newByCount().keys) + doubted.keys {
+                wanted.formUnion(counts[count] ?? [])
+            }
+        }
         let (gone, hidden) = try goneMarked()
         var open = try openPhotos(gone)
         guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty else { return }
@@ -58,7 +65,7 @@ extension FolderScan {
         var taken: Set<RelativePath> = []
         func take(_ place: Candidate, _ photo: OpenPhoto) {
             var file = photo.file
-            (file.path, file.stamp) = (place.filePath, place.stamp)
+            (file.path, file.stamp, file.isGone) = (place.filePath, place.stamp, false)
             taken.insert(place.filePath)
             found.append((file, place))
         }
@@ -73,22 +80,15 @@ extension FolderScan {
             take(own, photo)
             return false
         }
-        let doubted = open.isEmpty ? [:] : try byCount(doubts.values.map(\.place))
-        var new: [Int64: [Candidate]]?
         var unread: [Candidate] = []
         open = try open.filter { photo in
             var possible = doubted[photo.file.digest.count] ?? []
             // A file that was written in place is not compared with earlier copies of the photo.
-            if photo.own?.stamp.inode != photo.file.stamp.inode || photo.isMissing {
-                possible += try places {
-                    try $0.photos(size: photo.file.stamp.sizeBytes).filter {
-                        !photo.isMissing || isRebuilding || newPhotos.contains($0.file.id)
-                    }
-                }
+            if photo.isMissing ? isRebuilding : photo.own?.stamp.inode != photo.file.stamp.inode {
+                possible += try places { try $0.photos(size: photo.file.stamp.sizeBytes) }
             }
-            if !photo.isMissing {
-                new = try new ?? byCount(places { try newPhotos.sorted().compactMap($0.picture) })
-                possible += new?[photo.file.digest.count] ?? []
+            if !photo.isMissing || !isRebuilding {
+                possible += try newByCount()[photo.file.digest.count] ?? []
             }
             let name = photo.file.path.split?.name
             possible = possible.filter(isFree)
@@ -171,13 +171,17 @@ extension FolderScan {
                     return try [index.file(in: folder, name: name)?.file].compactMap(\.self)
                         .map { PictureIndex.Picture(file: $0, folder: folder) }
                 }.first
-                // The files of a lost index may have been edited.
-                let isEdit = isRebuilding && own?.stamp.inode == file.stamp.inode
+                // The files of a lost index, and files that were hidden, may have been edited.
+                let isEdit =
+                    isRebuilding
+                    ? own?.stamp.inode == file.stamp.inode
+                    : !file.isGone && watcher.wasFree(file.path, events) != true
                 return OpenPhoto(file: file, isMissing: true, own: own, mayBeEdit: isEdit)
             }
     }
 
-    /// Returns the marked photos whose files are absent, and those whose files are not shown any more.
+    /// Returns the marked photos whose files are absent, and those whose files are not shown any more, or have become
+    /// backups, after which a program writes the new file.
     private func goneMarked() throws -> (gone: Set<Int64>, hidden: Set<Int64>) {
         let absent = try index { index in
             try missing.compactMap { file -> (id: Int64, path: RelativePath)? in
@@ -187,7 +191,10 @@ extension FolderScan {
                 return (file.id, folder.appending(file.name))
             }
         }
-        let hidden = Set(try absent.filter { try isHidden($0.path) }.map(\.id))
+        let hidden = Set(
+            try absent.filter {
+                try isHidden($0.path) || watcher.wasFree($0.path, events) == false
+            }.map(\.id))
         return (Set(absent.map(\.id)).subtracting(hidden), hidden)
     }
 

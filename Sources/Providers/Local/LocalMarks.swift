@@ -256,7 +256,7 @@ final class LocalMarks: Sendable {
     /// - Parameters:
     ///   - files: The photos that are in the index now, and whose file has moved or changed.
     ///   - lostFiles: The photos whose image data is nowhere. Their likes move to another photo of the same image data.
-    ///   - hidden: The photos that are not shown any more, although their files exist.
+    ///   - hidden: The photos that are not shown any more, although their files exist, or that are being edited.
     /// - Returns: The number of photos that each user with changed likes likes now in addition, by ``UserName/key``, and
     ///   the photos that have new likes.
     /// - Throws: `StorageError`.
@@ -280,6 +280,9 @@ final class LocalMarks: Sendable {
                         if database.changedRows > 0 { recipients.insert(other) }
                     }
                 }
+                try database.query(
+                    "UPDATE marked SET is_gone = 1 WHERE id IN (SELECT value FROM json_each(?))",
+                    [PictureIndex.list(lostFiles.map(\.id))])
                 try Self.deleteUnmarked(database)
             }
             let changed = recipients.union(lost).union(found)
@@ -325,30 +328,32 @@ final class LocalMarks: Sendable {
     ) throws(StorageError) -> [PhotoFile] {
         try database.all(
             """
-            SELECT id, path, inode, size, modified, digest, bytes FROM marked
+            SELECT id, path, inode, size, modified, digest, bytes, is_gone FROM marked
             WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id
             """, [PictureIndex.list(Array(ids))]
         ) { row in
             PhotoFile(
                 id: row.integer(0), path: RelativePath(bytes: row.blob(1)),
                 stamp: FileStamp(row, at: 2),
-                digest: FileDigest(bytes: row.blob(5), count: row.integer(6)))
+                digest: FileDigest(bytes: row.blob(5), count: row.integer(6)),
+                isGone: row.integer(7) != 0)
         }
     }
 
     private static func write(_ file: PhotoFile, _ database: Database) throws(StorageError) {
         try database.query(
             """
-            INSERT INTO marked (id, path, inode, size, modified, digest, bytes)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+            INSERT INTO marked (id, path, inode, size, modified, digest, bytes, is_gone)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (id) DO UPDATE SET path = excluded.path, inode = excluded.inode,
                 size = excluded.size, modified = excluded.modified, digest = excluded.digest,
-                bytes = excluded.bytes
+                bytes = excluded.bytes, is_gone = excluded.is_gone
             """,
             [
                 .integer(file.id), .blob(file.path.bytes), .integer(file.stamp.inode),
                 .integer(file.stamp.sizeBytes), .integer(file.stamp.modified),
                 .blob(file.digest.bytes), .integer(file.digest.count),
+                .integer(file.isGone ? 1 : 0),
             ])
     }
 

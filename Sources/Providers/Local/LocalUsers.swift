@@ -83,7 +83,9 @@ extension LocalProvider {
                 size INTEGER NOT NULL,
                 modified INTEGER NOT NULL,
                 digest BLOB NOT NULL,
-                bytes INTEGER NOT NULL
+                bytes INTEGER NOT NULL,
+                -- 1 if there was no file at the path, or another photo
+                is_gone INTEGER NOT NULL DEFAULT 0
             );
             CREATE INDEX marked_by_digest ON marked (digest);
             CREATE TABLE mark (

@@ -13,6 +13,8 @@ struct PhotoFile: Sendable, Equatable {
     var stamp: FileStamp
     /// The last known image data.
     var digest: FileDigest
+    /// True if there was no file at the path, or another photo: another file there is no edit.
+    var isGone = false
 }
 
 /// The marks of a photo.
