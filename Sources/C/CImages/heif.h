@@ -33,7 +33,7 @@ struct heif_error heif_decode_image(
     const struct heif_image_handle *handle, struct heif_image **image, unsigned colorspace, unsigned chroma,
     const struct heif_decoding_options *options);
 int heif_image_get_height(const struct heif_image *image, unsigned channel);
-const uint8_t *heif_image_get_plane_readonly(const struct heif_image *image, unsigned channel, int *stride);
+uint8_t *heif_image_get_plane(struct heif_image *image, unsigned channel, int *stride);
 int heif_image_get_width(const struct heif_image *image, unsigned channel);
 int heif_image_handle_get_height(const struct heif_image_handle *handle);
 struct heif_error heif_image_handle_get_nclx_color_profile(
@@ -42,6 +42,7 @@ struct heif_error heif_image_handle_get_raw_color_profile(const struct heif_imag
 size_t heif_image_handle_get_raw_color_profile_size(const struct heif_image_handle *handle);
 int heif_image_handle_get_width(const struct heif_image_handle *handle);
 void heif_image_handle_release(const struct heif_image_handle *handle);
+int heif_image_is_premultiplied_alpha(struct heif_image *image);
 void heif_image_release(const struct heif_image *image);
 struct heif_error heif_init(struct heif_init_params *parameters);
 void heif_nclx_color_profile_free(struct heif_color_profile_nclx *profile);
@@ -58,10 +59,11 @@ enum { SHIM_HEIF_NUMBERS(SHIM_NUMBER) };
 #define SHIM_HEIF_FUNCTIONS(each) \
     each(heif_context_alloc) each(heif_context_free) each(heif_context_get_primary_image_handle) \
     each(heif_context_read_from_memory_without_copy) each(heif_decode_image) each(heif_image_get_height) \
-    each(heif_image_get_plane_readonly) each(heif_image_get_width) each(heif_image_handle_get_height) \
+    each(heif_image_get_plane) each(heif_image_get_width) each(heif_image_handle_get_height) \
     each(heif_image_handle_get_nclx_color_profile) each(heif_image_handle_get_raw_color_profile) \
     each(heif_image_handle_get_raw_color_profile_size) each(heif_image_handle_get_width) \
-    each(heif_image_handle_release) each(heif_image_release) each(heif_init) each(heif_nclx_color_profile_free)
+    each(heif_image_handle_release) each(heif_image_is_premultiplied_alpha) each(heif_image_release) each(heif_init) \
+    each(heif_nclx_color_profile_free)
 SHIM_LIBRARY(shim_heif, SHIM_HEIF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #ifdef LIBHEIF_HEIF_H

@@ -37,9 +37,15 @@ struct HEIFDecoder: ImageDecoder {
         let height = Int(functions.heif_image_get_height(decoded, channel))
         var stride: Int32 = 0
         guard
-            let pixels = functions.heif_image_get_plane_readonly(decoded, channel, &stride),
+            let pixels = functions.heif_image_get_plane(decoded, channel, &stride),
             width > 0, Int(stride) >= width * 4
         else { throw .damaged }
+        if functions.heif_image_is_premultiplied_alpha(decoded) != 0 {
+            for y in 0..<height {
+                divideByAlpha(
+                    UnsafeMutableBufferPointer(start: pixels + y * Int(stride), count: width * 4))
+            }
+        }
         try image.begin(width: width, height: height, RowLayout(colors: colors(handle)))
         image.add(pixels, stride: Int(stride))
     }
