@@ -131,6 +131,14 @@ struct CasesTests {
         }
     }
 
+    @Test func `a truncated PNG is shown up to its last byte`() async throws {
+        // Three quarters of the rows, in a single chunk.
+        let image = try await pixels(Array(Self.bytes("Samples/plain.png")[..<100]))
+        let opaque = stride(from: 3, to: image.bytes.count, by: 4).filter { image.bytes[$0] == 255 }
+        #expect(22...24 ~= opaque.count / image.width)
+        #expect(color(of: image, 0) == [255, 0, 0, 255] && color(of: image, 3) == [0, 0, 0, 0])
+    }
+
     @Test(arguments: ["plain", "lossless"])
     func `a truncated picture in WebP is shown as far as it goes after a minute`(
         name: String
@@ -204,8 +212,12 @@ struct CasesTests {
     }
 
     private func pixels(_ name: String, size: Int = 4000) async throws -> DecodedPixels {
+        try await pixels(Self.bytes("Samples/Cases/\(name)"), size: size)
+    }
+
+    private func pixels(_ bytes: [UInt8], size: Int = 4000) async throws -> DecodedPixels {
         let fixture = try ImageHelperFixture()
-        let file = try fixture.file(Self.bytes("Samples/Cases/\(name)"))
+        let file = try fixture.file(bytes)
         Self.rest(file)
         let descriptor = open(file.map(CChar.init(bitPattern:)) + [0], O_RDONLY)
         defer { close(descriptor) }

@@ -6,6 +6,7 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifndef PNG_H
 typedef struct png_struct_def png_struct;
@@ -38,6 +39,7 @@ void png_read_row(png_struct *png, unsigned char *row, unsigned char *display);
 void png_read_update_info(png_struct *png, png_info *info);
 void png_set_add_alpha(png_struct *png, uint32_t alpha, int flags);
 void png_set_chunk_malloc_max(png_struct *png, size_t bytes);
+void png_set_compression_buffer_size(png_struct *png, size_t bytes);
 void png_set_expand(png_struct *png);
 void png_set_gray_to_rgb(png_struct *png);
 int png_set_interlace_handling(png_struct *png);
@@ -49,9 +51,9 @@ void png_set_user_limits(png_struct *png, uint32_t width, uint32_t height);
     each(png_create_info_struct) each(png_create_read_struct) each(png_destroy_read_struct) each(png_get_bit_depth) \
     each(png_get_color_type) each(png_get_iCCP) each(png_get_image_height) each(png_get_image_width) each(png_get_interlace_type) \
     each(png_get_rowbytes) each(png_image_write_to_stdio) each(png_init_io) each(png_read_info) each(png_read_row) \
-    each(png_read_update_info) each(png_set_add_alpha) each(png_set_chunk_malloc_max) each(png_set_expand) \
-    each(png_set_gray_to_rgb) each(png_set_interlace_handling) each(png_set_longjmp_fn) each(png_set_swap) \
-    each(png_set_user_limits)
+    each(png_read_update_info) each(png_set_add_alpha) each(png_set_chunk_malloc_max) \
+    each(png_set_compression_buffer_size) each(png_set_expand) each(png_set_gray_to_rgb) \
+    each(png_set_interlace_handling) each(png_set_longjmp_fn) each(png_set_swap) each(png_set_user_limits)
 SHIM_LIBRARY(shim_png, SHIM_PNG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 #define SHIM_PNG_NUMBERS(each) \
@@ -80,6 +82,16 @@ struct shim_png_image {
 
 enum { SHIM_PNG_READ, SHIM_PNG_DAMAGED, SHIM_PNG_NO_MEMORY };
 
+// Returns 1 if a file contains the chunk of its end.
+static inline int shim_png_has_end(const unsigned char *file, size_t bytes) {
+    for (uint64_t offset = 8; offset + 8 <= bytes;) {
+        const unsigned char *chunk = file + offset;
+        if (memcmp(chunk + 4, "IEND", 4) == 0) return 1;
+        offset += 12 + ((uint64_t)chunk[0] << 24 | chunk[1] << 16 | chunk[2] << 8 | chunk[3]);
+    }
+    return 0;
+}
+
 // Reads the header of an image in memory. Returns one of the results above; shim_png_close follows in any case.
 static inline int shim_png_open(struct shim_png_image *image, const void *file, size_t bytes) {
     const struct shim_png *f = image->functions;
@@ -95,6 +107,8 @@ static inline int shim_png_open(struct shim_png_image *image, const void *file, 
     f->png_init_io(png, stream);
     f->png_set_user_limits(png, INT32_MAX, INT32_MAX);
     f->png_set_chunk_malloc_max(png, 16 << 20);
+    // The library reads the pixels in blocks, and does not decode a block that the file does not contain completely.
+    if (!shim_png_has_end(file, bytes)) f->png_set_compression_buffer_size(png, 1);
     f->png_read_info(png, info);
     image->has_color = f->png_get_color_type(png, info) & SHIM_PNG_COLOR_MASK_COLOR;
     f->png_set_expand(png);
