@@ -12,7 +12,9 @@ extension TIFFTable {
 
     /// The size in pixels.
     fileprivate var size: (width: Int, height: Int)? {
-        guard let width = number(0x100), let height = number(0x101) else { return nil }
+        guard let width = number(0x100), let height = number(0x101),
+            max(width, height) <= Int(Int32.max)
+        else { return nil }
         return (width, height)
     }
 

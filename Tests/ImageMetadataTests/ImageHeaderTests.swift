@@ -28,6 +28,19 @@ struct ImageHeaderTests {
         #expect(taken == CivilTime(seconds: 1_709_208_000, offset: 3600))
     }
 
+    @Test func `a TIFF image with an impossible size is not read`() {
+        let big = Samples.big
+        func table(_ fields: [(tag: Int, value: Int)], next: Int) -> [UInt8] {
+            let bytes = fields.flatMap { big($0.tag, 2) + big(4, 2) + big(1, 4) + big($0.value, 4) }
+            return big(fields.count, 2) + bytes + big(next, 4)
+        }
+        // A preview, and an image that is listed several times.
+        let preview = table([(0xfe, 1), (0x100, 1), (0x101, 1)], next: 50)
+        let image = table([(0x100, 0xffff_ffff), (0x101, 0xffff_ffff)], next: 50)
+        let file = Bytes(Array("MM\0*".utf8) + big(8, 4) + preview + image)
+        #expect(ImageHeader(file, format: .tiff) == nil)
+    }
+
     @Test func `a file with several frames is animated`() throws {
         for (frames, isAnimated) in [(0, false), (1, false), (2, true), (3, true)] {
             let gif = Samples.gif(frames: frames)
