@@ -12,11 +12,13 @@ package protocol ByteSource {
 }
 
 extension ByteSource {
-    /// Reads an unsigned number of at most eight bytes.
+    /// Reads an unsigned number of at most eight bytes; nil for one that is larger than any file, so that sums cannot
+    /// overflow.
     func number(at offset: Int, _ count: Int, isBigEndian: Bool = true) -> Int? {
         guard let bytes = bytes(at: offset, count)?.storage else { return nil }
         let ordered = isBigEndian ? Array(bytes) : bytes.reversed()
-        return Int(exactly: ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        let number = ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return number < 1 << 48 ? Int(number) : nil
     }
 
     /// Returns true if a text is at an offset.

@@ -100,13 +100,17 @@ struct Exif {
 }
 
 /// A table of fields in a TIFF file.
+///
+/// Source: TIFF 6.0 §2; the BigTIFF file format of libtiff.
 struct TIFFTable {
     private static let maximumFields = 1000
 
     /// The offset of the table in the file.
     let offset: Int
     let isBigEndian: Bool
-    /// Twelve bytes for each field: tag, type, count, and the value or its offset.
+    /// The number of bytes of an offset, a count and a short value: four, or eight in BigTIFF.
+    private let offsetBytes: Int
+    /// Twelve or twenty bytes for each field: tag, type, count, and the value or its offset.
     private let fields: Bytes
     private let source: any ByteSource
 
@@ -114,32 +118,53 @@ struct TIFFTable {
     init?(firstOf source: some ByteSource) {
         guard let head = source.bytes(at: 0, 8) else { return nil }
         let isBigEndian = head.hasText("MM")
+        let version = head.number(at: 2, 2, isBigEndian: isBigEndian)
+        let offsetBytes = version == 43 ? 8 : 4
         guard isBigEndian || head.hasText("II"),
-            [42, 0x55, 0x4f52, 0x5352].contains(head.number(at: 2, 2, isBigEndian: isBigEndian)),
-            let tableOffset = head.number(at: 4, 4, isBigEndian: isBigEndian)
+            [42, 43, 0x55, 0x4f52, 0x5352].contains(version),
+            let tableOffset = source.number(
+                at: offsetBytes, offsetBytes, isBigEndian: isBigEndian)
         else { return nil }
-        self.init(source, at: tableOffset, isBigEndian: isBigEndian)
+        self.init(source, at: tableOffset, isBigEndian: isBigEndian, offsetBytes: offsetBytes)
     }
 
-    init?(_ source: any ByteSource, at tableOffset: Int, isBigEndian: Bool) {
-        guard let count = source.number(at: tableOffset, 2, isBigEndian: isBigEndian),
-            count <= Self.maximumFields, let fields = source.bytes(at: tableOffset + 2, 12 * count)
+    init?(
+        _ source: any ByteSource, at tableOffset: Int, isBigEndian: Bool, offsetBytes: Int = 4
+    ) {
+        let countBytes = Self.countBytes(offsetBytes)
+        guard let count = source.number(at: tableOffset, countBytes, isBigEndian: isBigEndian),
+            count <= Self.maximumFields,
+            let fields = source.bytes(at: tableOffset + countBytes, (4 + 2 * offsetBytes) * count)
         else { return nil }
         offset = tableOffset
         self.source = source
         self.isBigEndian = isBigEndian
+        self.offsetBytes = offsetBytes
         self.fields = fields
     }
 
+    /// Returns the number of bytes of the number of fields.
+    private static func countBytes(_ offsetBytes: Int) -> Int { offsetBytes == 4 ? 2 : 8 }
+
     private func field(_ tag: Int) -> (type: Int, count: Int, offset: Int)? {
-        for offset in stride(from: 0, to: fields.count, by: 12)
+        for offset in stride(from: 0, to: fields.count, by: 4 + 2 * offsetBytes)
         where number(offset, 2) == tag {
-            guard let type = number(offset + 2, 2), let count = number(offset + 4, 4) else {
-                return nil
-            }
-            return (type, count, offset + 8)
+            guard let type = number(offset + 2, 2), let count = number(offset + 4, offsetBytes)
+            else { return nil }
+            return (type, count, offset + 4 + offsetBytes)
         }
         return nil
+    }
+
+    /// Reads the first `count` of the `total` bytes of a value, which is in its field or at the offset there.
+    private func value(_ offset: Int, _ count: Int, of total: Int) -> Bytes? {
+        total <= offsetBytes
+            ? fields.bytes(at: offset, count)
+            : number(offset, offsetBytes).flatMap { source.bytes(at: $0, count) }
+    }
+
+    private func table(at offset: Int) -> TIFFTable? {
+        TIFFTable(source, at: offset, isBigEndian: isBigEndian, offsetBytes: offsetBytes)
     }
 
     private func number(_ offset: Int, _ count: Int) -> Int? {
@@ -149,59 +174,47 @@ struct TIFFTable {
     /// Returns true if the table has a field.
     func has(_ tag: Int) -> Bool { field(tag) != nil }
 
-    /// Reads a single number of type SHORT, LONG or IFD.
-    func number(_ tag: Int) -> Int? {
-        guard let (type, count, offset) = field(tag), count == 1 else { return nil }
-        switch type {
-        case 3: return number(offset, 2)
-        case 4, 13: return number(offset, 4)
-        default: return nil
-        }
-    }
+    /// Reads a single number of type SHORT, LONG, IFD, LONG8 or IFD8.
+    func number(_ tag: Int) -> Int? { field(tag)?.count == 1 ? numbers(tag).first : nil }
 
-    /// Reads at most `limit` numbers of type SHORT, LONG or IFD.
+    /// Reads at most `limit` numbers of type SHORT, LONG, IFD, LONG8 or IFD8.
     func numbers(_ tag: Int, atMost limit: Int = 8) -> [Int] {
-        guard let (type, count, offset) = field(tag), [3, 4, 13].contains(type) else { return [] }
-        let width = type == 3 ? 2 : 4
-        let (read, total) = (min(count, limit), min(count, limit) * width)
-        let bytes =
-            count * width <= 4
-            ? fields.bytes(at: offset, total)
-            : number(offset, 4).flatMap { source.bytes(at: $0, total) }
+        guard let (type, count, offset) = field(tag),
+            let width = [3: 2, 4: 4, 13: 4, 16: 8, 18: 8][type]
+        else { return [] }
+        let read = min(count, limit)
+        let bytes = value(offset, read * width, of: count * width)
         return (0..<read).compactMap {
             bytes?.number(at: $0 * width, width, isBigEndian: isBigEndian)
         }
     }
 
-    /// Returns the range of the value of a field with more than four bytes of no type.
+    /// Returns the range of the value of a field with bytes of no type; nil for a value in the field.
     func range(_ tag: Int) -> Range<Int>? {
-        guard let field = field(tag), [1, 7].contains(field.type), field.count > 4,
-            let start = number(field.offset, 4)
+        guard let field = field(tag), [1, 7].contains(field.type), field.count > offsetBytes,
+            let start = number(field.offset, offsetBytes)
         else { return nil }
         return start..<start + field.count
     }
 
     /// The next table of the file; nil after the last one.
     var next: TIFFTable? {
-        source.number(at: offset + 2 + fields.count, 4, isBigEndian: isBigEndian).flatMap {
-            $0 == 0 ? nil : TIFFTable(source, at: $0, isBigEndian: isBigEndian)
+        let place = offset + Self.countBytes(offsetBytes) + fields.count
+        return source.number(at: place, offsetBytes, isBigEndian: isBigEndian).flatMap {
+            $0 == 0 ? nil : table(at: $0)
         }
     }
 
     /// Reads tables that a field refers to.
-    func tables(_ tag: Int) -> [TIFFTable] {
-        numbers(tag).compactMap { TIFFTable(source, at: $0, isBigEndian: isBigEndian) }
-    }
+    func tables(_ tag: Int) -> [TIFFTable] { numbers(tag).compactMap { table(at: $0) } }
 
     /// Reads the table that a field refers to.
-    func table(_ tag: Int) -> TIFFTable? {
-        number(tag).flatMap { TIFFTable(source, at: $0, isBigEndian: isBigEndian) }
-    }
+    func table(_ tag: Int) -> TIFFTable? { number(tag).flatMap { table(at: $0) } }
 
     /// Reads numbers of type RATIONAL, with NaN for 0/0; nil if their count differs, or another denominator is 0.
     func rationals(_ tag: Int, count: Int) -> [Double]? {
         guard let field = field(tag), field.type == 5, field.count == count,
-            let bytes = number(field.offset, 4).flatMap({ source.bytes(at: $0, 8 * count) })
+            let bytes = value(field.offset, 8 * count, of: 8 * count)
         else { return nil }
         var numbers: [Double] = []
         for offset in stride(from: 0, to: 8 * count, by: 8) {
@@ -225,11 +238,7 @@ struct TIFFTable {
         guard let (type, count, offset) = field(tag), type == 2 || type == 129,
             1...256 ~= count
         else { return nil }
-        let bytes =
-            count <= 4
-            ? fields.bytes(at: offset, count)
-            : number(offset, 4).flatMap { source.bytes(at: $0, count) }
-        guard var text = bytes?.array else { return nil }
+        guard var text = value(offset, count, of: count)?.array else { return nil }
         while let last = text.last, last == 0 || last == 0x20 { text.removeLast() }
         return text
     }

@@ -120,9 +120,7 @@ private func location(of item: Int, _ table: Bytes) -> (range: Range<Int>, isInB
         guard method & 15 <= 1, extents == 1, let start = reader.number(offsetBytes),
             let length = reader.number(lengthBytes)
         else { return nil }
-        let (first, isTooFar) = base.addingReportingOverflow(start)
-        let (end, isTooLong) = first.addingReportingOverflow(length)
-        return isTooFar || isTooLong ? nil : (first..<end, method & 15 == 1)
+        return (base + start..<base + start + length, method & 15 == 1)
     }
     return nil
 }

@@ -141,8 +141,7 @@ package enum ImageData {
             else { return [] }
             for _ in 0..<extents {
                 guard next(indexBytes) != nil, let start = next(widths >> 12),
-                    let length = next(widths >> 8 & 15), base < 1 << 48, start < 1 << 48,
-                    length < 1 << 48
+                    let length = next(widths >> 8 & 15)
                 else { return [] }
                 // Items within the table itself are derived images, such as grids.
                 if method & 15 == 0, length > 0, !omitted.contains(id) {

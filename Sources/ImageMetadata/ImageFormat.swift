@@ -99,6 +99,9 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
             self = .webP
         } else if has("GIF87a") || has("GIF89a") {
             self = .gif
+        } else if has("II+\0") || has("MM\0+") {
+            // The variant with offsets of eight bytes, BigTIFF.
+            self = .tiff
         } else if has("II*\0") || has("MM\0*"), !has("CR", at: 8) {
             // "CR" marks Canon's raw format, which has the signature of TIFF.
             self = .tiff

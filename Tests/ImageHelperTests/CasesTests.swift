@@ -10,7 +10,7 @@ import Testing
 struct CasesTests {
     /// The pictures with four colors that are shown whole.
     nonisolated private static let whole = [
-        "alpha-zero.bmp", "animated.png", "b-os2-16.bmp", "d-dashes.jpg",
+        "alpha-zero.bmp", "animated.png", "b-os2-16.bmp", "big.tiff", "d-dashes.jpg",
         "d-png-exif-prefixed.png", "e-icc-gray-in-rgb.jpg", "g-screen0.gif", "h-brand-late.heic",
         "j-brob.jxl", "o6-tiled.tif", "o8-planar.tif", "one-byte-short.bmp",
         "orientation-5-planar.tiff", "orientation-6-palette.tiff", "orientation-7-tiled.tiff",
@@ -65,8 +65,9 @@ struct CasesTests {
     }
 
     @Test(arguments: [
-        "d-dashes.jpg", "d-gps-only.jpg", "d-ifd0-original.jpg", "d-png-exif-prefixed.png",
-        "d-png-xmp.png", "d-suffix-zone.jpg", "d-xmp-create.jpg", "j-brob.jxl",
+        "big.tiff", "d-dashes.jpg", "d-gps-only.jpg", "d-ifd0-original.jpg",
+        "d-png-exif-prefixed.png", "d-png-xmp.png", "d-suffix-zone.jpg", "d-xmp-create.jpg",
+        "j-brob.jxl",
     ])
     func `a picture has its date`(name: String) async throws {
         #expect(try await facts(name).clockSeconds == 981_173_106)

@@ -9,8 +9,8 @@ struct ImageHeaderTests {
     private static let files: [(format: ImageFormat, bytes: [UInt8])] = [
         (.jpeg, Samples.jpeg), (.png, Samples.png), (.webP, Samples.webP("VP8X")),
         (.webP, Samples.webP("VP8L")), (.webP, Samples.webP("VP8 ")), (.gif, Samples.gif),
-        (.bmp, Samples.bmp), (.tiff, Samples.exif), (.heic, Samples.heif),
-        (.jpegXL, Samples.jpegXL),
+        (.bmp, Samples.bmp), (.tiff, Samples.exif), (.tiff, Samples.bigTIFF),
+        (.heic, Samples.heif), (.jpegXL, Samples.jpegXL),
     ]
 
     @Test func `the size is read from every format`() throws {
@@ -26,6 +26,16 @@ struct ImageHeaderTests {
         let bytes = try #require(Self.files.first { $0.format == format }?.bytes)
         let taken = ImageHeader(Bytes(bytes), format: format)?.taken
         #expect(taken == CivilTime(seconds: 1_709_208_000, offset: 3600))
+    }
+
+    @Test func `BigTIFF is read as TIFF`() throws {
+        let file = Bytes(Samples.bigTIFF)
+        #expect(ImageFormat(file) == .tiff)
+        let header = try #require(ImageHeader(file, format: .tiff))
+        #expect(header.orientation == .left)
+        #expect(header.taken?.seconds == 1_709_208_000)
+        #expect(header.details.exposureTime == 1.0 / 250)
+        #expect(ImageData.ranges(of: file) == [16..<20])
     }
 
     @Test func `a TIFF image with an impossible size is not read`() {

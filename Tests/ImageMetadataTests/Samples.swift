@@ -25,6 +25,23 @@ enum Samples {
         return block.bytes
     }()
 
+    /// A big-endian BigTIFF file. Four bytes of pixels and the time of the last change precede its table.
+    static let bigTIFF: [UInt8] = {
+        func field(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
+            big(tag, 2) + big(type, 2) + big(count, 8) + value
+                + [UInt8](repeating: 0, count: 8 - value.count)
+        }
+        let fields = [
+            field(0x100, 3, 1, big(400, 2)), field(0x101, 4, 1, big(300, 4)),
+            field(0x111, 16, 1, big(16, 8)), field(0x112, 3, 1, big(6, 2)),
+            field(0x117, 16, 1, big(4, 8)), field(0x132, 2, 20, big(20, 8)),
+            field(0x829a, 5, 1, big(1, 4) + big(250, 4)),
+        ]
+        let head = Array("MM\0+".utf8) + big(8, 2) + big(0, 2) + big(40, 8)
+        let values = [1, 2, 3, 4] + Array("2024:02:29 12:00:00\0".utf8)
+        return head + values + big(fields.count, 8) + Array(fields.joined()) + big(0, 8)
+    }()
+
     static let jpeg: [UInt8] = {
         func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
             [0xff, marker] + big(body.count + 2, 2) + body
