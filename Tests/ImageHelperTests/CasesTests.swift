@@ -38,7 +38,9 @@ struct CasesTests {
         #expect(Self.isClose(color(of: image, 1), [255, 0, 0, 255], atMost: 40))
     }
 
-    @Test(arguments: ["associated.avif", "associated-16-bits.tiff", "associated-tiled.tiff"])
+    @Test(arguments: [
+        "associated.avif", "associated.jxl", "associated-16-bits.tiff", "associated-tiled.tiff",
+    ])
     func `colors that are multiplied by alpha stay so`(name: String) async throws {
         let image = try await pixels(name)
         #expect(Self.isClose(color(of: image, 0), [128, 0, 0, 128], atMost: 1))

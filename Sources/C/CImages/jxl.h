@@ -23,6 +23,7 @@ unsigned JxlDecoderImageOutBufferSize(const JxlDecoder *decoder, const JxlPixelF
 unsigned JxlDecoderProcessInput(JxlDecoder *decoder);
 unsigned JxlDecoderSetImageOutBuffer(JxlDecoder *decoder, const JxlPixelFormat *format, void *pixels, size_t bytes);
 unsigned JxlDecoderSetInput(JxlDecoder *decoder, const uint8_t *file, size_t bytes);
+unsigned JxlDecoderSetUnpremultiplyAlpha(JxlDecoder *decoder, int divides);
 unsigned JxlDecoderSubscribeEvents(JxlDecoder *decoder, int events);
 uint32_t JxlDecoderVersion(void);
 
@@ -39,8 +40,8 @@ enum { SHIM_JXL_NUMBERS(SHIM_NUMBER) };
 #define SHIM_JXL_FUNCTIONS(each) \
     each(JxlDecoderCreate) each(JxlDecoderDestroy) each(JxlDecoderFlushImage) each(JxlDecoderGetColorAsICCProfile) \
     each(JxlDecoderGetICCProfileSize) each(JxlDecoderImageOutBufferSize) each(JxlDecoderProcessInput) \
-    each(JxlDecoderSetImageOutBuffer) each(JxlDecoderSetInput) each(JxlDecoderSubscribeEvents) \
-    each(JxlDecoderVersion)
+    each(JxlDecoderSetImageOutBuffer) each(JxlDecoderSetInput) \
+    each(JxlDecoderSetUnpremultiplyAlpha) each(JxlDecoderSubscribeEvents) each(JxlDecoderVersion)
 SHIM_LIBRARY(shim_jxl, SHIM_JXL_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
 
 // The profile of the decoded pixels: its size, and its bytes if there is a buffer. Version 0.9 removed the second

@@ -22,6 +22,7 @@ struct JPEGXLDecoder: ImageDecoder {
         defer { functions.JxlDecoderDestroy(decoder) }
         let events = SHIM_JXL_DEC_COLOR_ENCODING | SHIM_JXL_DEC_FULL_IMAGE
         _ = functions.JxlDecoderSubscribeEvents(decoder, Int32(events))
+        _ = functions.JxlDecoderSetUnpremultiplyAlpha(decoder, 1)
         _ = functions.JxlDecoderSetInput(
             decoder, file.bindMemory(to: UInt8.self).baseAddress, file.count)
         let (width, height) = image.header.shownSize
