@@ -102,13 +102,32 @@ struct RefusalTests {
         expect(ProviderError.refused, try recordings.response("action_403_not_allowed"), like)
     }
 
-    @Test(arguments: [404, 410], ["", "<h1>404 Not Found (snac/2.75)</h1>", "{}"])
-    func `a missing item is not found regardless of the body`(status: Int, body: String) {
-        let subjects: [Refusal.Subject] = [
-            .photo(PhotoID("1.a")), .like(PhotoID("1.a")), .source(SourceID("home")),
-        ]
-        for subject in subjects {
-            expect(ProviderError.notFound, .json(body, status: status), subject)
+    private static let items: [Refusal.Subject] = [
+        .photo(PhotoID("1.a")), .like(PhotoID("1.a")), .source(SourceID("tag:fog")),
+    ]
+
+    @Test(
+        arguments: [
+            ("", [:]), ("{}", [:]),
+            ("<h1>404 Not Found (snac/2.75)</h1>", ["X-Creator": "snac/2.75"]),
+            ("<html>", ["Content-Type": "text/html", "X-RESPONSE-TYPE": "html"]),
+            (#"<!DOCTYPE html><script src="/static/js/takahe.min.b71a1f.js"></script>"#, [:]),
+        ] as [(String, HTTPHeaders)])
+    func `an item that the server does not find is missing`(body: String, headers: HTTPHeaders) {
+        for subject in Self.items {
+            for status in [404, 410] {
+                expect(ProviderError.notFound, .json(body, status: status, headers), subject)
+            }
+        }
+    }
+
+    @Test(arguments: [["Content-Type": "text/html"], ["X-Creator": "gateway/1"]] as [HTTPHeaders])
+    func `the page of a gateway does not mean that an item is missing`(headers: HTTPHeaders) {
+        let body = "<html><center><h1>404 Not Found</h1></center><hr><center>nginx</center></html>"
+        for subject in Self.items {
+            for status in [404, 410] {
+                expect(ProviderError.failed, .json(body, status: status, headers), subject)
+            }
         }
     }
 

@@ -48,6 +48,17 @@ struct ResponseTests {
         #expect(failure == .failed("cloud.example failed with status 502; try again later."))
     }
 
+    @Test(arguments: [404, 410])
+    func `the page of a gateway does not mean that a photo is missing`(status: Int) async throws {
+        let page = HTTPResponse.json("<html><h1>404 Not Found</h1></html>", status: status)
+        for body in [page, .json("", status: status)] {
+            let error = await error(body) { _ = try await $0.fetchPhoto(PhotoID("117")) }
+            let isPage = body.isHTML
+            #expect(error?.isCase(of: ProviderError.failed) == isPage)
+            #expect(error?.isCase(of: ProviderError.notFound) == !isPage)
+        }
+    }
+
     @Test(arguments: [
         "", "{}", "<html><body>Welcome</body></html>", "<!DOCTYPE html><p>", "<a/>",
         "<d:multistatus xmlns:d=\"DAV:\">", "<!DOCTYPE a [<!ENTITY b \"c\">]><a>&b;</a>",

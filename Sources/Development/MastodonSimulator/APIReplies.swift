@@ -49,7 +49,9 @@ extension ServerState {
 
     private var notFound: Reply {
         guard software != .snac else {
-            return Reply(404, html: "<h1>404 Not Found (snac/2.75)</h1>")
+            return Reply(
+                404, html: "<h1>404 Not Found (snac/2.75)</h1>",
+                headers: [("X-Creator", "snac/2.75")])
         }
         return error(404, "Record not found", "レコードが見つかりません")
     }

@@ -7,8 +7,8 @@ extension Refusal {
     /// The error; nil for a success.
     var error: ProviderError? {
         switch response.status {
-        // snac 2.75 (`httpd_connection`): an empty page.
-        case 401 where response.headers["X-Creator"]?.hasPrefix("snac/") == true: .unauthorized
+        // An empty page.
+        case 401 where isOfSnac: .unauthorized
         case _ where isOtherLogin: page
         case 200..<300: nil
         // Source: mastodon 4.6.4, gotosocial 0.20 and takahe 0.11: `error`; pixelfed 0.11: `message`, of Laravel.
@@ -19,12 +19,25 @@ extension Refusal {
         case 500 where text?.hasPrefix("Unauthenticated") == true: .unauthorized
         case 429: rateLimitError
         case 403: forbiddenError
-        // The body can be HTML: snac 2.75 sends the same page for every missing item (`httpd_connection`).
-        case 404, 410: notFound
+        case 404, 410: response.isHTML && !isOwnPage ? page : notFound
         case 400, 422: rejection(quoted)
         case 500...: serviceFailure
         default: unexpectedStatus
         }
+    }
+
+    /// True for a response of snac, which sends the same page for every missing item.
+    ///
+    /// Source: snac 2.75, `httpd_connection`.
+    private var isOfSnac: Bool { response.headers["X-Creator"]?.hasPrefix("snac/") == true }
+
+    /// True if the server itself sent the HTML page for a missing item, and not a gateway before it.
+    ///
+    /// Source: friendica at 81af728, `generate` of `Module/Response.php`; takahe at 002276a, `templates/base.html`, the
+    /// base of `templates/404.html`.
+    private var isOwnPage: Bool {
+        isOfSnac || response.headers["X-Response-Type"] == "html"
+            || String(decoding: response.body.prefix(4096), as: UTF8.self).contains("js/takahe.")
     }
 
     private var rateLimitError: ProviderError {

@@ -11,10 +11,10 @@ extension Refusal {
         case 200..<300: return isPage ? page : nil
         case 401: return .unauthorized
         case 403: return forbidden
+        case _ where isPage: return page
         case 404, 410: return missing
         case 423:
             return .failed(service.tr("The file is locked at {service}; try again later."))
-        case _ where isPage: return page
         case 405, 501:
             return .notSupported(
                 service.tr("{service} does not support the request; update the server."))

@@ -41,13 +41,13 @@ extension Refusal {
 
     private var notFoundError: ProviderError {
         switch subject {
+        case _ where response.isHTML: page
         case .like:
             .notFound(
                 Message(
                     "The photo does not exist at Unsplash, or likes are not supported any more."))
         case .source(let id) where response.status == 410 && id.text.hasPrefix("search:"):
             .invalidArgument("Unsplash does not allow a search for these words; try others.")
-        case _ where response.isHTML: page
         default: notFound
         }
     }
