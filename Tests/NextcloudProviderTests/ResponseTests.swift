@@ -39,13 +39,31 @@ struct ResponseTests {
                 "<!DOCTYPE html><h2>Access through untrusted domain</h2> trusted domain",
                 status: 400, ["Content-Type": "text/html"]))
         #expect(untrusted.map { "\($0)".contains("trusted_domains") } == true)
-        #expect(await pageError(HTTPResponse(status: 401, url: "")) == .unauthorized)
         for status in [403, 511] {
             let page = await pageError(.json("<html>", status: status))
             #expect(page == .otherLogin("cloud.example"))
         }
         let failure = await pageError(HTTPResponse(status: 502, url: ""))
         #expect(failure == .failed("cloud.example failed with status 502; try again later."))
+    }
+
+    @Test(arguments: [
+        "", "{}", "Unauthorized", #"{"error":"unauthorized"}"#, "<html>",
+        #"{"ocs":{"meta":{"status":"failure","statuscode":997}}}"#,
+    ])
+    func `status 401 of another program refuses no token`(body: String) async throws {
+        let other = HTTPResponse.json(body, status: 401)
+        #expect(await pageError(other) == .otherLogin("cloud.example"))
+        let error = await error(other) { _ = try await $0.profile() }
+        #expect(error == .otherLogin("cloud.example"))
+        let access = try NextcloudProvider().access(ProviderSettings(), server: "cloud.example")
+        for refusal in access.refusals {
+            let name = try #require(refusal.text)
+            let own = HTTPResponse.json(
+                "<d:error xmlns:d=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\"><s:exception>\(name)</s:exception></d:error>",
+                status: 401, ["Content-Type": "application/xml; charset=utf-8"])
+            #expect(await pageError(own) == .unauthorized)
+        }
     }
 
     @Test(arguments: [404, 410])

@@ -43,6 +43,16 @@ struct RefusalTests {
             denied?.message.contains("like photos (OAuth error: missing permissions)") == true)
     }
 
+    @Test(arguments: ["", "{}", "Unauthorized", #"{"error":"unauthorized"}"#, "<html>"])
+    func `status 401 of another program refuses no token`(body: String) throws {
+        #expect(Self.error(.json(body, status: 401)) == .otherLogin("Unsplash"))
+        let refusals = try UnsplashProvider().oauth(ProviderSettings()).tokenRefusals
+        #expect(refusals.map(\.status) == [401])
+        let text = try #require(refusals[0].text)
+        #expect(!body.contains(text))
+        #expect(String(decoding: try recordings.body("me_401"), as: UTF8.self).contains(text))
+    }
+
     @Test(
         arguments: [
             (403, "Rate Limit Exceeded", [:], 2800), (429, "", [:], 2800),

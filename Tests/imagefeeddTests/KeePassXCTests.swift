@@ -28,8 +28,8 @@ struct KeePassXCTests {
         // A renewal stores the new token without a prompt.
         let renewals = fixture.unsplash.requests("POST /oauth/token").count
         fixture.service.fail(
-            fixture.pattern(.feed), .textStatus(401, "OAuth error: The access token is invalid"),
-            times: 1)
+            fixture.pattern(.feed),
+            .status(401, error: "OAuth error: The access token is invalid"), times: 1)
         _ = try await ada.refresh("")
         #expect(fixture.unsplash.requests("POST /oauth/token").count == renewals + 1)
         #expect(try await keyring.dialogs == [])

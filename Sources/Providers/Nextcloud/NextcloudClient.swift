@@ -330,7 +330,7 @@ struct NextcloudClient: Sendable {
         request.headers.append("Accept", "application/json")
         let response = try await http.send(request)
         if let error = await refusal(response, .user) {
-            guard error == .unauthorized else { throw error }
+            guard response.status == 401 else { throw error }
             // The response is the same for a disabled account.
             //
             // Source: server 31, `ocs/v1.php` for a `LoginException`, and `Connector/Sabre/Auth.php`.

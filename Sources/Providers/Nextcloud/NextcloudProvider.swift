@@ -26,11 +26,7 @@ package struct NextcloudProvider: PollingLogin {
         var description = KeyDescription(
             keyField: KeyDescription.basicField, keyOrigins: [origin], needsServer: true)
         description.namedOrigins = [origin]
-        // Other interfaces answer alike for a disabled account.
-        description.refusals = [
-            TokenRefusal(status: 401, text: "NotAuthenticated"),
-            TokenRefusal(status: 401, text: "PasswordLoginForbidden"),
-        ]
+        description.refusals = Refusal.tokenExceptions.map { TokenRefusal(status: 401, text: $0) }
         return description
     }
 

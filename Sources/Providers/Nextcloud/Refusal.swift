@@ -3,13 +3,16 @@ internal import WebService
 internal import XML
 
 extension Refusal {
+    /// The exceptions of WebDAV for a token that is not valid. Other interfaces answer alike for a disabled account.
+    static let tokenExceptions = ["NotAuthenticated", "PasswordLoginForbidden"]
+
     /// The error; nil for a success.
     var error: ProviderError? {
         if isPage, hasStatusOfGateway { return page }
         if let generalError { return generalError }
         switch response.status {
         case 200..<300: return isPage ? page : nil
-        case 401: return .unauthorized
+        case 401: return Self.tokenExceptions.contains(where: mentions) ? .unauthorized : otherLogin
         case 403: return forbidden
         case _ where isPage: return page
         case 404, 410: return missing

@@ -14,7 +14,7 @@ extension Refusal {
     var error: ProviderError? {
         switch response.status {
         case 200..<300: nil
-        case 401: .unauthorized
+        case 401: texts == nil ? otherLogin : .unauthorized
         case 429: .rateLimited(until: limitEnd)
         case 403: forbiddenError
         case 404, 410: notFoundError
@@ -62,8 +62,10 @@ extension Refusal {
     /// The text in an error document of the API or of its login, in parentheses.
     private var quoted: String {
         let record = response.record
-        let texts = record?.value("errors", as: [String].self)
         return ServiceText.parenthesized(
             texts.map(\.first) ?? record?.text("error_description") ?? record?.text("error"))
     }
+
+    /// The texts in an error document of the API; nil for another body.
+    private var texts: [String]? { response.record?.value("errors", as: [String].self) }
 }

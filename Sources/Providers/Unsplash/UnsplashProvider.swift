@@ -34,6 +34,7 @@ package struct UnsplashProvider: OAuthLogin {
         var oauth = OAuthDescription(
             authorizationURL: "\(web)/oauth/authorize", tokenURL: "\(web)/oauth/token",
             scopes: ["public", "read_user", "write_likes"], tokenOrigins: [settings.api.origin])
+        oauth.tokenRefusals = [TokenRefusal(status: 401, text: "\"errors\"")]
         // Not documented, but the address that the server software, Doorkeeper, uses.
         oauth.revocationURL = "\(web)/oauth/revoke"
         // Unsplash compares redirect addresses as text and does not support PKCE.
