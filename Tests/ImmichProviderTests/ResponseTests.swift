@@ -133,6 +133,31 @@ struct ResponseTests {
         await #expect(throws: expected) { try await session.page("all") }
     }
 
+    @Test(arguments: [
+        (
+            #"{"message":"Missing required permission: asset.update"}"#,
+            ProviderError.denied(
+                "The API key for photos.example lacks the permission asset.update; edit the key in the account settings of the server."
+            )
+        ),
+        (
+            #"{"message":"Forbidden"}"#,
+            .refused("photos.example does not let this account like this photo (Forbidden).")
+        ),
+        ("Forbidden", .otherLogin("photos.example")),
+    ])
+    func `status 403 for a like concerns only its photo unless a permission is missing`(
+        body: String, expected: ProviderError
+    ) async {
+        let session = ScriptedSession { request in
+            request.url.hasSuffix("/server/version")
+                ? .json(#"{"major":3,"minor":0,"patch":0}"#) : .json(body, status: 403)
+        }.session
+        await #expect(throws: expected) {
+            try await session.setLiked(PhotoID(Self.id), true)
+        }
+    }
+
     @Test func `a ThumbHash has an average colour`() throws {
         // The examples of the reference implementation.
         #expect(ThumbHash(base64: "1QcSHQRnh493V4dIh4eXh1h4kJUI")?.averageColor == "#565258")

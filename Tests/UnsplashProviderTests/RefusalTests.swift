@@ -84,6 +84,16 @@ struct RefusalTests {
         #expect(Self.isFailure(Self.error(.json(body, status: status))))
     }
 
+    @Test func `status 403 for a like concerns only its photo unless a permission is missing`() {
+        let response = HTTPResponse.json(#"{"errors":["You cannot like this photo"]}"#, status: 403)
+        #expect(
+            Self.error(response, .like(PhotoID("a")))
+                == .refused(
+                    "Unsplash does not let this account like this photo (You cannot like this photo)."
+                ))
+        #expect(Self.error(response)?.isCase(of: ProviderError.denied) == true)
+    }
+
     @Test(arguments: [400, 422])
     func `a rejected like concerns only its photo`(status: Int) {
         let body = #"{"errors":["Photo cannot be liked"]}"#

@@ -7,8 +7,8 @@ extension ServiceDescription {
         "Unsplash", advice: Message("try again later, and check ApiUrl if it is set"))
 }
 
-// Unsplash uses status 403 for two errors: with the plain text `Rate Limit Exceeded` for the rate limit, and with JSON
-// for a missing permission.
+// Unsplash uses status 403 with the plain text `Rate Limit Exceeded` for the rate limit, and with JSON for other errors,
+// such as `OAuth error: missing permissions`.
 extension Refusal {
     /// The error; nil for a success.
     var error: ProviderError? {
@@ -31,6 +31,13 @@ extension Refusal {
         }
         guard response.record != nil else {
             return service.invalidResponse(Message("a 403 without JSON"))
+        }
+        // Any other reason concerns only this photo.
+        if case .like = subject, !text.contains("permission") {
+            return .refused(
+                service.tr(
+                    "{service} does not let this account like this photo{details}.",
+                    ["details": quoted]))
         }
         return .denied(
             Message(

@@ -47,6 +47,7 @@ extension ServiceState {
 
     private static let unauthorized = Reply.errors(
         401, "OAuth error: The access token is invalid")
+    private static let missingPermissions = Reply.errors(403, "OAuth error: missing permissions")
 
     /// Returns the caller; nil if neither the token nor the client ID is valid.
     private func caller(_ request: RecordedRequest) -> Caller? {
@@ -71,7 +72,7 @@ extension ServiceState {
             return Self.unauthorized
         }
         guard grant.scopes.contains(scope) else {
-            return .errors(403, "OAuth error: missing permissions")
+            return Self.missingPermissions
         }
         return makeReply(&self, user)
     }
@@ -109,6 +110,7 @@ extension ServiceState {
     private var refusalOfLikes: Reply? {
         switch settings.likes {
         case .available: nil
+        case .refused(status: 403): Self.missingPermissions
         case .refused(let status): .errors(status, status == 410 ? "Gone" : "Not available")
         case .absent: .errors(404, "Not Found")
         }
