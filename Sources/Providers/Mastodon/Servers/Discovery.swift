@@ -22,17 +22,18 @@ struct Discovery {
     ///   - user: The user of the handle, if it was one.
     /// - Returns: The server. For a domain that is not a server, the server that its WebFinger or host-meta document
     ///   names.
-    /// - Throws: ``ProviderError/notSupported(_:)`` for a server of another kind; the errors of the requests.
+    /// - Throws: ``ProviderError/notSupported(_:)`` for a server of another kind; ``ProviderError/failed(_:)`` for the
+    ///   page of a gateway before it; the errors of the requests.
     func discover(_ server: String, user: String?) async throws -> DiscoveredServer {
         do {
             return try await describe(server, named: .configuration)
-        } catch ProviderError.notSupported(let reason) {
-            var failure: any Error = ProviderError.notSupported(reason)
+        } catch let error as ProviderError where Self.isOtherSite(error, server) {
+            var failure: any Error = error
             // There is only one step: the documents of a server that was found in this way are not followed.
             for candidate in try await handleServers(of: server, user: user) {
                 do {
                     return try await describe(candidate, named: .service)
-                } catch ProviderError.notSupported {
+                } catch let error as ProviderError where Self.isOtherSite(error, candidate) {
                     continue
                 } catch let error as HTTPError {
                     failure = error
@@ -40,6 +41,12 @@ struct Discovery {
             }
             throw failure
         }
+    }
+
+    /// Returns true for the error of a host that is no server, or whose documents are pages of a gateway before it.
+    private static func isOtherSite(_ error: ProviderError, _ host: String) -> Bool {
+        if case .notSupported = error { return true }
+        return error == .otherLogin(host.excerpt)
     }
 
     private func describe(
@@ -57,7 +64,7 @@ struct Discovery {
             }
             (dialect, origin) = (found, response.url)
         case .missing(let page):
-            throw page.map { ProviderError.notSupported($0.message) } ?? Self.unsupported(server)
+            throw page ?? Self.unsupported(server)
         }
         guard let name = settings.server(at: origin) else { throw Self.unsupported(server) }
         let found = try settings.base(name)
