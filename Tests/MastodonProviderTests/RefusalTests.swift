@@ -121,6 +121,15 @@ struct RefusalTests {
         }
     }
 
+    @Test(arguments: [404, 410])
+    func `a source that every server has is not missing`(status: Int) {
+        for id in ["home", "local", "public"] {
+            expect(ProviderError.failed, .json("", status: status), .source(SourceID(id)))
+        }
+        // The engine shows no likes.
+        expect(ProviderError.notFound, .json("", status: status), .source(SourceID("likes")))
+    }
+
     @Test(arguments: [["Content-Type": "text/html"], ["X-Creator": "gateway/1"]] as [HTTPHeaders])
     func `the page of a gateway does not mean that an item is missing`(headers: HTTPHeaders) {
         let body = "<html><center><h1>404 Not Found</h1></center><hr><center>nginx</center></html>"

@@ -353,7 +353,7 @@ struct SessionTests {
         let fixture = Fixture(responding: .json(#"{"error":"Not Found"}"#, status: 404))
         let page = try await fixture.session.page("tag:fog")
         #expect(page.photos.isEmpty && page.next == nil)
-        await expectThrown(ProviderError.notFound) { try await fixture.session.page("local") }
+        await expectThrown(ProviderError.failed) { try await fixture.session.page("local") }
     }
 
     @Test(arguments: [

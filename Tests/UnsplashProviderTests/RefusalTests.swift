@@ -115,6 +115,12 @@ struct RefusalTests {
         #expect(error?.isCase(of: ProviderError.notFound) == true)
     }
 
+    @Test(arguments: [404, 410])
+    func `the editorial source is not missing`(status: Int) {
+        let gone = HTTPResponse.json(#"{"errors":["Not Found"]}"#, status: status)
+        #expect(Self.isFailure(Self.error(gone, .source(SourceID("editorial")))))
+    }
+
     @Test func `rejected search terms are an invalid argument`() {
         let response = HTTPResponse.json(#"{"errors":["Query flagged as spam"]}"#, status: 410)
         guard case .invalidArgument = Self.error(response, .source(SourceID("search:x"))) else {

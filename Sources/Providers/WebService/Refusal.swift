@@ -78,6 +78,8 @@ package struct Refusal: Sendable {
     package var notFound: ProviderError {
         switch subject {
         case .photo(let id), .like(let id): service.missing(id)
+        // A service always has the sources without a name, except its list of likes.
+        case .source(let id) where id.parts.name == nil && id.text != "likes": unexpectedStatus
         case .source(let id): service.missing(id)
         case _ where response.isHTML: page
         case .user:
