@@ -173,6 +173,19 @@ struct SlideshowFaultTests {
         #expect(after.currentID != nil)
     }
 
+    @Test(arguments: [false, true])
+    func `a step after the file of the cache was deleted shows a photo`(
+        isShuffled: Bool
+    ) async throws {
+        let slideshow = try await open().main
+        try await slideshow.setShuffled(isShuffled)
+        for _ in 0..<2 { try await slideshow.next() }
+        for suffix in ["", "-shm", "-wal"] { unlink(cache.path + suffix) }
+        try await slideshow.next()
+        #expect(slideshow.playlist.entries.count == 3)
+        #expect(try await open().main.playlist.entries == slideshow.playlist.entries)
+    }
+
     // MARK: Photos that cannot be shown
 
     @Test func `CanGoNext is right after a change without a client`()

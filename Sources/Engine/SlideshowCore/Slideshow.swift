@@ -223,6 +223,24 @@ package final class Slideshow {
         }
     }
 
+    /// Returns photos that were not shown yet; see ``SlideshowStore/waiting(_:of:limit:)``. There are none if the cache was
+    /// replaced by an empty one: the source is read again from the top, also by a search in progress.
+    func waiting(
+        _ positions: Range<Int64>, limit: Int
+    ) async throws -> (entries: [Playlist.Entry], round: Int64?) {
+        do {
+            return try await store.waiting(positions, of: name, limit: limit)
+        } catch StorageError.damaged {
+            try await commit { playlist in
+                stored = Playlist()
+                playlist.begin(playlist.sourceIndex)
+            }
+            invalidate()
+            photosMayBeAvailable(isUnknown: true)
+            return ([], nil)
+        }
+    }
+
     private func changed(since before: Playlist) {
         timer?.update(playlist.timerInterval)
         if playlist.clients.isEmpty != before.clients.isEmpty

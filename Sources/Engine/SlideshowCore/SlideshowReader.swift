@@ -277,8 +277,8 @@ package final class SlideshowReader {
         guard settings.isShuffled, slideshow.playlist.isActive,
             let part = unreadParts.first(where: photos.mayReadAhead)
         else { return }
-        let ahead = try await slideshow.store.waiting(
-            slideshow.playlist.next, of: slideshow.name, limit: Self.readAheadCount)
+        let ahead = try await slideshow.waiting(
+            slideshow.playlist.next, limit: Self.readAheadCount)
         if ahead.entries.count < Self.readAheadCount { _ = try await readPages(of: part) }
     }
 
@@ -425,9 +425,7 @@ package final class SlideshowReader {
             // A walk that begins at the top contains the new photos, unless one of its photos was read.
             let isAtTop =
                 playlist.cursor == "" || playlist.cursor == nil && settings.sources.count == 1
-            let isUnread = try await slideshow.store.waiting(
-                playlist.next, of: slideshow.name, limit: 1
-            ).entries.isEmpty
+            let isUnread = try await slideshow.waiting(playlist.next, limit: 1).entries.isEmpty
             if isAtTop, isUnread { return [] }
             let found = arrived.filter(settings.orientation.accepts)
             return [.prepended(found.map { CombinedPhotoID(part.account, $0.id) })]
