@@ -20,6 +20,7 @@ struct FederationTests {
         let login = try federation.start(fixture)
         #expect(login.server == "one.example")
         let presenter = fixture.ports.presenter
+        try await fixture.clock.endSleep(at: Login.waitGracePeriod)
         let number = try await presenter.waitFor("One.example is of no use.")
         #expect(presenter.notifications.value[number]?.title == "Login to one.example failed")
         #expect(
@@ -188,6 +189,7 @@ struct FederationTests {
         federation.state.update { $0.discoveryError = HTTPError.unreachable("no such host") }
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
         #expect(fixture.ports.opened.value.isEmpty)
+        try await fixture.clock.endSleep(at: Login.waitGracePeriod)
         try await fixture.ports.presenter.notifications.wait { $0.isEmpty ? nil : true }
     }
 }

@@ -202,6 +202,7 @@ struct NotificationContentTests {
         let fixture = try EngineFixture()
         let login = try fixture.start("ada", registers: false)
         try await fixture.events.wait { $0.contains("login 1 failed") ? true : nil }
+        try await fixture.clock.endSleep(at: Login.waitGracePeriod)
         let number = try await fixture.ports.presenter.waitFor("There is no user ada.")
         #expect(
             fixture.ports.presenter.notifications.value[number]?.title == "Login to Fake failed")
@@ -221,13 +222,34 @@ struct NotificationContentTests {
         #expect(fixture.ports.presenter.changes.value == 0)
     }
 
-    @Test func `a cancelled or denied login is not reported`() async throws {
+    @Test(arguments: [false, true])
+    func `the failure of a login whose caller waits later, or tries again, is not reported`(
+        triesAgain: Bool
+    ) async throws {
+        let fixture = try EngineFixture()
+        let login = try fixture.start("ada", registers: false)
+        try await fixture.events.wait { $0.contains("login 1 failed") ? true : nil }
+        try await fixture.clock.waitForSleeps(until: Login.waitGracePeriod)
+        if triesAgain {
+            try await fixture.logIn("ada")
+        } else {
+            await #expect(throws: ProviderError.self) { try await login.wait() }
+        }
+        fixture.clock.advance(by: Login.waitGracePeriod)
+        fixture.engine.reportDisk(isFull: true)
+        let presenter = fixture.ports.presenter
+        try await presenter.notifications.wait { $0.isEmpty ? nil : true }
+        #expect(presenter.notifications.value.values.map(\.title) == ["The disk is full"])
+    }
+
+    @Test func `a cancelled, denied or unnecessary login is not reported`() async throws {
         let fixture = try EngineFixture(holdsLogins: true)
         let login = try fixture.start("ada", registers: false)
         let end = Task.immediate { await login.cancelAndWait() }
         fixture.provider.isOpen.update { $0 = true }
         await end.value
         fixture.engine.reportFailure(of: login, EngineError.loginDenied)
+        fixture.engine.reportFailure(of: login, EngineError.alreadyLoggedIn("ada is there."))
         #expect(fixture.ports.presenter.changes.value == 0)
     }
 

@@ -40,6 +40,8 @@ package final class Login: RetainedItem {
     static let maximumUnfinished = 64
     /// The time after the end in which the page in the browser can be loaded again.
     static let pageGracePeriod = Duration.seconds(5)
+    /// The time after a failure in which a caller may begin to wait, so that the failure is not reported.
+    static let waitGracePeriod = Duration.seconds(5)
 
     package let number: Int
     package let provider: any Provider
@@ -63,6 +65,8 @@ package final class Login: RetainedItem {
     private unowned let engine: Engine
     private var work: Task<Void, Never>?
     private let outcome = OneShotResult<Account, any Error>()
+    /// The later report of a failure that no caller awaits.
+    private var report: Task<Void, Never>?
 
     init(
         number: Int, _ provider: any Provider, _ options: LoginOptions, at server: String,
@@ -199,7 +203,13 @@ package final class Login: RetainedItem {
     }
 
     /// Waits for the end of the login. Returns at once if it has ended.
-    package func wait() async throws -> Account { try await outcome.value() }
+    package func wait() async throws -> Account {
+        cancelReport()
+        return try await outcome.value()
+    }
+
+    /// Cancels the report of a failure: a caller knows it, or another login has begun.
+    func cancelReport() { report?.cancel() }
 
     /// Ends the login. Returns when ``state`` has changed. A finished login does not change.
     ///
@@ -225,7 +235,9 @@ package final class Login: RetainedItem {
         move(to: state)
         // A caller that waits reports the error to the user.
         if state == .failed, !outcome.hasWaiters, let error {
-            engine.reportFailure(of: self, error)
+            report = engine.ports.clock.after(Self.waitGracePeriod) { [weak self, weak engine] in
+                if let self { engine?.reportFailure(of: self, error) }
+            }
         }
         if state == .succeeded { engine.loginSucceeded(self) }
         preparation.complete(.success(()))

@@ -67,7 +67,9 @@ extension Engine {
     func reportFailure(of login: Login, _ error: any Error) {
         switch error {
         // The user caused these errors.
-        case EngineError.loginDenied, EngineError.cancelled, is CancellationError: return
+        case EngineError.loginDenied, EngineError.cancelled, EngineError.alreadyLoggedIn,
+            is CancellationError:
+            return
         default:
             reportFailedLogin(login.provider, login.expectedAccount, at: login.server, error)
         }
@@ -100,9 +102,13 @@ extension Engine {
 
     /// Resolves the issue of an earlier failed login.
     func loginSucceeded(_ login: Login) {
-        notifications.resolve(
-            .loginFailed,
-            about: subject(of: login.provider, login.expectedAccount, at: login.server))
+        let subject = subject(of: login)
+        for other in logins.all where self.subject(of: other) == subject { other.cancelReport() }
+        notifications.resolve(.loginFailed, about: subject)
+    }
+
+    private func subject(of login: Login) -> IssueSubject {
+        subject(of: login.provider, login.expectedAccount, at: login.server)
     }
 
     private func subject(
