@@ -9,6 +9,8 @@ final class FakeLocalProvider: FolderProvider {
         var liked: Set<String> = []
         /// The file of each user's avatar.
         var avatars: [String: String] = [:]
+        /// True if no thumbnail can be stored.
+        var isDiskFull = false
     }
 
     let state = Observed(State())
@@ -96,7 +98,8 @@ final class FakeLocalSession: FakeFolderSession {
     }
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        "/\(account.username)/\(photo)/\(size.rawValue)"
+        if provider.state.value.isDiskFull { throw ProviderError.storageFull }
+        return "/\(account.username)/\(photo)/\(size.rawValue)"
     }
 
     func setAvatar(_ file: String) async throws {

@@ -136,6 +136,22 @@ struct LocalAccountTests {
         await #expect(throws: EngineError.self) { try await bob.setAvatar("2") }
     }
 
+    @Test func `a thumbnail that does not fit on the disk is reported until there is room`()
+        async throws
+    {
+        let fixture = try fixture()
+        let ada = try await logIn(fixture)
+        try fixture.directory.write("", to: "cache/other")
+        provider.state.update { $0.isDiskFull = true }
+        await #expect(throws: ProviderError.storageFull) {
+            _ = try await ada.imagePath("1", size: "thumb")
+        }
+        try await fixture.ports.presenter.waitFor("Photos and likes cannot be stored")
+        provider.state.update { $0.isDiskFull = false }
+        _ = try await ada.imagePath("1", size: "thumb")
+        try await fixture.ports.presenter.waitUntilEmpty()
+    }
+
     @Test func `a logged-out account keeps its name and avatar`() async throws {
         let fixture = try fixture()
         let ada = try await logIn(fixture)

@@ -71,6 +71,8 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     private(set) var loseImage: () -> Void = {}
     /// The number of times that IDs were kept.
     private(set) var keepCount = 0
+    /// The number of playlists that did not fit on the disk.
+    private(set) var fullDiskCount = 0
     /// The slideshow whose images are protected.
     weak var slideshow: Slideshow?
     /// The sources besides `all`, which have the same photos unless ``selections`` has others.
@@ -212,6 +214,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     }
 
     func keepIDs() { keepCount += 1 }
+    func recordFullDisk() { fullDiskCount += 1 }
 
     func exists(_ source: SlideshowSource) async -> Bool {
         await Task.yield()

@@ -81,6 +81,14 @@ struct SlideshowFaultTests {
         #expect(try await open().main.playlist.entries == slideshow.playlist.entries)
     }
 
+    @Test func `a playlist that no client stored is reported if the disk is full`() async throws {
+        let slideshow = try await open().main
+        await slideshow.logging { throw StorageError.full }
+        #expect(photos.fullDiskCount == 1)
+        await slideshow.logging { throw StorageError.damaged(cache.path) }
+        #expect(photos.fullDiskCount == 1)
+    }
+
     @Test func `a photo that cannot be hidden durably is not hidden`() async throws {
         let (main, kitchen) = try await open()
         try await store.create("kitchen")

@@ -42,15 +42,28 @@ final class FolderPhotos: AccountPhotos {
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        try await session.imagePath(photo, size)
+        try await updatingDisk { try await session.imagePath(photo, size) }
     }
 
     func cachedImage(_ photo: PhotoID, _ size: ImageSize) async throws -> String? {
-        try await session.imagePath(photo, size)
+        try await imagePath(photo, size)
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        try await session.openImage(photo, size)
+        try await updatingDisk { try await session.openImage(photo, size) }
+    }
+
+    /// Runs `body`, which may store a thumbnail, and updates the state of the disk.
+    private func updatingDisk<Value>(_ body: () async throws -> Value) async throws -> Value {
+        let disk = owner?.engine.stores.disk
+        do {
+            let value = try await body()
+            if disk?.isFull == true { disk?.check() }
+            return value
+        } catch ProviderError.storageFull {
+            disk?.recordFullDisk()
+            throw ProviderError.storageFull
+        }
     }
 
     func original(_ photo: PhotoID) async throws -> Original {

@@ -392,6 +392,7 @@ package final class Slideshow {
     /// Performs a change that no client waits for.
     func logging(_ body: () async throws -> Void) async {
         do { try await body() } catch {
+            if case StorageError.full = error { photos.recordFullDisk() }
             logger.info("The next photo cannot be shown", metadata: ["reason": "\(error)"])
         }
     }

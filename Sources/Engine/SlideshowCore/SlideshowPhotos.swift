@@ -72,6 +72,9 @@ package protocol SlideshowPhotos: AnyObject {
     /// - Returns: The images that do not exist.
     func pin() async -> Set<String>
 
+    /// Records that a playlist could not be stored because the disk is full.
+    func recordFullDisk()
+
     /// Returns true if an account is known and logged in.
     func isLoggedIn(_ account: AccountID) -> Bool
 

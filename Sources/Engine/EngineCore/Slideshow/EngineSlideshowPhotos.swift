@@ -128,6 +128,8 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func pin() async -> Set<String> { await engine?.slideshows.pin() ?? [] }
 
+    func recordFullDisk() { engine?.stores.disk.recordFullDisk() }
+
     func isLoggedIn(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLoggedIn == true }
 
     func isLocal(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLocal == true }
