@@ -66,9 +66,13 @@ struct AccountTests {
         await #expect(throws: EngineError.self) {
             try await engine.accounts.setDefaultAccount(third)
         }
+        // There is a default account while an account is logged in.
+        await #expect(throws: EngineError.self) {
+            try await engine.accounts.setDefaultAccount(nil)
+        }
+        #expect(engine.accounts.defaultAccount === first)
+        try await engine.accounts.logOut(first)
         try await engine.accounts.setDefaultAccount(nil)
-        // Only a login sets it again.
-        try await first.setLabel("Someone")
         #expect(engine.accounts.defaultAccount == nil)
         #expect(try fixture.stored.defaultAccount == nil)
     }

@@ -212,12 +212,15 @@ package final class AccountList {
 
     // MARK: The default account
 
-    /// Sets the default account, which is used for calls that name no account.
+    /// Sets the default account, which is used for calls that name no account. There is one while any account is logged in.
     package func setDefaultAccount(_ account: Account?) async throws {
         try await changes.run {
             if let account {
                 try checkKnown(account)
                 guard account.isLoggedIn else { throw account.loggedOutError }
+            } else if all.contains(where: \.isLoggedIn) {
+                throw EngineError.invalidArgument(
+                    "While an account is logged in, the default account cannot be \"/\".")
             }
             try await store.saveDefaultAccount(account?.id)
             becomeDefault(account)
