@@ -11,7 +11,7 @@ package enum ServiceEvent {
     case likeChanged(photo: String, isLiked: Bool, likes: UInt32)
     /// A like or unlike was refused.
     case likeFailed(photo: String, isWanted: Bool, error: String, message: String)
-    /// The token of an account that is removed may remain in the keyring.
+    /// The token of an account that is removed may remain in the keyring, or remain valid at the service.
     case tokenRemains(message: String)
 
     /// Reads a signal; nil for others, and for one with the arguments of another version.

@@ -204,6 +204,21 @@ struct PollingLoginTests {
         #expect(fixture.engine.accounts.all.map(\.notices) == [[]])
     }
 
+    @Test func `the removal of an account reports a password that is still valid, and keeps none`()
+        async throws
+    {
+        let fixture = try polling.fixture()
+        polling.state.update { $0.confirmed = "ada" }
+        let login = try await polling.start(fixture)
+        try await fixture.clock.endSleep(at: .seconds(2))
+        let account = try await login.wait()
+        polling.state.update { $0.refusesRevocations = true }
+        try await fixture.engine.accounts.remove(account)
+        #expect(fixture.events.value.contains("token remains \(account.id)"))
+        #expect(polling.state.value.passwords.count == 1)
+        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
+    }
+
     @Test func `a login for a known account replaces its password and refuses another user`()
         async throws
     {

@@ -246,6 +246,20 @@ struct TokenTests {
         try await waitForLiveTokens([])
     }
 
+    @Test(arguments: [false, true])
+    func `the removal of an account reports a token that could not be revoked`(
+        refusesRevocations: Bool
+    ) async throws {
+        let fixture = try federation.fixture()
+        let ada = try await federation.logIn(fixture)
+        federation.state.update { $0.refusesRevocations = refusesRevocations }
+        try await fixture.engine.accounts.remove(ada)
+        let expected = ["token remains \(ada.id)", "removed \(ada.id)"]
+        #expect(
+            fixture.events.value.filter(expected.contains)
+                == (refusesRevocations ? expected : [expected[1]]))
+    }
+
     @Test func `a token that is issued again is not revoked later`() async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }

@@ -130,7 +130,8 @@ package final class AccountList {
 
     /// Logs an account out and deletes it. A provider that stores its users deletes the user as well.
     ///
-    /// If the keyring is missing or does not work, the token remains there. An event and a notification report that.
+    /// If the keyring is missing or does not work, the token remains there. An event and a notification report that. An
+    /// event also reports that the service could not be reached to revoke the token.
     package func remove(_ account: Account) async throws {
         do {
             try await account.credentials?.unlockToDiscard()
@@ -159,6 +160,8 @@ package final class AccountList {
             engine.updateSecretsConnection()
             if isTokenAbandoned {
                 engine.emit(.tokenRemains(engine.remainingTokenMessage(account)), of: account)
+            } else if await engine.revocations.areDue(of: account.id) {
+                engine.emit(.tokenRemains(engine.unrevokedTokenMessage(account)), of: account)
             }
             engine.emit(.accountRemoved(account))
             becomeDefault(newDefault)

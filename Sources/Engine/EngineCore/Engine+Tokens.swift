@@ -78,9 +78,10 @@ extension Engine {
         let method = provider.loginMethod
         guard token.isIssued || token.client != nil || method.usesOAuth else { return }
         let settings = ports.settings.settings(of: provider.info.id)
-        let account = token.isIssued ? user.flatMap { accounts.account($0, of: provider) } : nil
+        let owner = user.flatMap { accounts.account($0, of: provider) }
+        let account = token.isIssued ? owner : nil
         account?.hasUnrevokedToken = true
-        revocations.revoke(token) { [weak self] in
+        revocations.revoke(token, of: owner?.id) { [weak self] in
             // An account may have received the token since the last attempt.
             guard let self, await !isInUse(token, of: provider, user), !Task.isCancelled
             else { return }
@@ -88,7 +89,8 @@ extension Engine {
                 do {
                     try await revokeIssued(token, method, at: server, settings)
                 } catch {
-                    await store(token, forRevocationOf: account)
+                    // A removal waits for this attempt, and a change of the account for the removal.
+                    Task { await store(token, forRevocationOf: account) }
                     throw error
                 }
                 return await deleteRevocation(of: account)
@@ -106,7 +108,7 @@ extension Engine {
         guard let account else { return }
         // The first attempt may fail before the logout has ended.
         let isKept = await accounts.changes.run {
-            !account.isLoggedIn && accounts[account.id] === account
+            !account.isLoggedIn && account.hasUnrevokedToken && accounts[account.id] === account
         }
         guard isKept, storedRevocations.insert(account.id).inserted else { return }
         // Best effort: without a keyring, the revocation is repeated while the daemon runs.

@@ -50,7 +50,8 @@ nonisolated package enum AccountEvent: Sendable {
     case likeConfirmed(PhotoID, isLiked: Bool, likes: Int)
     /// A like or unlike was refused; the old state remains.
     case likeFailed(PhotoID, isWanted: Bool, any Error)
-    /// The account is about to be removed, and its token may remain in the keyring. The text is a message for the user.
+    /// The account is about to be removed, and its token may remain in the keyring, or remain valid at the service. The
+    /// text is a message for the user.
     case tokenRemains(String)
 
     /// Returns the event with the IDs of the combined account in place of those of an account.

@@ -1,3 +1,4 @@
+internal import EngineModel
 internal import Logging
 internal import OAuth
 internal import ProviderKit
@@ -12,17 +13,26 @@ final class TokenRevocations {
     nonisolated static let attempts = 6
     /// The largest number of revocations that are not finished. Beyond it, the oldest is dropped.
     nonisolated static let maximumCount = 64
+    /// The time for which a removal waits for the first attempts.
+    nonisolated static let removalLimit = Duration.seconds(10)
 
     private final class Revocation {
         let token: OAuthToken
+        /// The account that had the token; nil if it is unknown.
+        let account: AccountID?
         let send: () async throws -> Void
+        /// The result of the first attempt: true if another one follows.
+        let firstAttempt = OneShotResult<Bool, Never>()
         /// All attempts, and the delays between them.
         var attempts: Task<Void, Never>?
         /// Waits for the next attempt.
         var delay: Task<Void, Never>?
 
-        init(_ token: OAuthToken, _ send: @escaping () async throws -> Void) {
+        init(
+            _ token: OAuthToken, of account: AccountID?, _ send: @escaping () async throws -> Void
+        ) {
             self.token = token
+            self.account = account
             self.send = send
         }
     }
@@ -40,9 +50,12 @@ final class TokenRevocations {
     ///
     /// - Parameters:
     ///   - token: The token.
+    ///   - account: The account that had the token; nil if it is unknown.
     ///   - send: Sends the revocation, once for each attempt.
-    func revoke(_ token: OAuthToken, by send: @escaping () async throws -> Void) {
-        let revocation = Revocation(token, send)
+    func revoke(
+        _ token: OAuthToken, of account: AccountID?, by send: @escaping () async throws -> Void
+    ) {
+        let revocation = Revocation(token, of: account, send)
         pending.append(revocation)
         if pending.count > Self.maximumCount, let oldest = pending.first { remove(oldest) }
         revocation.attempts = Task { [weak self, clock, logger] in
@@ -57,6 +70,21 @@ final class TokenRevocations {
             }
             self?.remove(revocation)
         }
+    }
+
+    /// Waits for the first attempts to revoke the tokens of an account, within a time limit.
+    ///
+    /// - Returns: True if a token could not be revoked so far.
+    func areDue(of account: AccountID) async -> Bool {
+        let attempts = pending.filter { $0.account == account }.map(\.firstAttempt)
+        guard !attempts.isEmpty else { return false }
+        let areDue = try? await withTimeLimit(Self.removalLimit, clock) {
+            for attempt in attempts where await attempt.value() { return true }
+            return false
+        } onTimeout: {
+            true
+        }
+        return areDue ?? true
     }
 
     /// Attempts all revocations that wait: the network or the keyring is available again.
@@ -80,6 +108,7 @@ final class TokenRevocations {
         pending.removeAll { $0 === revocation }
         revocation.attempts?.cancel()
         revocation.delay?.cancel()
+        revocation.firstAttempt.complete(.success(false))
     }
 
     /// Sends the revocation.
@@ -91,7 +120,9 @@ final class TokenRevocations {
             return false
         } catch {
             logger.notice("A token cannot be revoked", metadata: ["error": "\(error)"])
-            return isTemporary(error)
+            let mayRepeat = isTemporary(error)
+            revocation.firstAttempt.complete(.success(mayRepeat))
+            return mayRepeat
         }
     }
 

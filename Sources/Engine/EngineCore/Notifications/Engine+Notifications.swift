@@ -52,6 +52,13 @@ extension Engine {
             ["entry": account.provider.secretLabel(for: account.identity)])
     }
 
+    func unrevokedTokenMessage(_ account: Account) -> String {
+        let server = account.identity.server
+        return tr(
+            "The login is still valid at {service}; end it in the settings of your account there.",
+            ["service": server.isEmpty ? account.provider.info.name : server])
+    }
+
     /// Unlocks the keyring, because the user chose to try again.
     func unlockAgain() async {
         for account in accounts.all where account.state.isLocked {
