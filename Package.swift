@@ -64,7 +64,7 @@ let modules = [
         "BusService",
         """
         Contract DBus EngineCore EngineModel Feeds JSONFormat ProviderKit Quoting SlideshowCore
-        Storage System Translation
+        Storage System Translation Logging
         """),
     tests(
         "BusServiceTests",

@@ -2,6 +2,7 @@ internal import Contract
 internal import DBus
 internal import Glibc
 internal import JSONFormat
+internal import Logging
 internal import ProviderKit
 internal import System
 
@@ -12,18 +13,24 @@ internal import System
 final class SlideshowFiles {
     private let folder: String
     private let name: String
+    private let logger: Logger
     /// The photo and the image that were written last; nil if there are no files.
     private var written: (photo: Photo, image: String)?
+    /// True if the last attempt to write the files failed.
+    private var hasFailed = false
 
     /// - Parameters:
     ///   - folder: The folder, which is created if necessary.
     ///   - name: The name of the slideshow; empty for the default one.
-    init(folder: String, name: String) {
+    ///   - logger: Receives the reason why the files cannot be written.
+    init(folder: String, name: String, logger: Logger) {
         self.folder = folder
         self.name = name
+        self.logger = logger
     }
 
-    /// Writes the files, or deletes them without a photo. Failures are ignored: clients of D-Bus do not need the files.
+    /// Writes the files, or deletes them without a photo. If they cannot be written, they are deleted, because those of
+    /// the photo before would contradict the slideshow; clients of D-Bus do not need them.
     ///
     /// - Parameters:
     ///   - entry: The current photo; nil for none.
@@ -31,23 +38,45 @@ final class SlideshowFiles {
     func update(_ entry: PhotoEntry?, image: String) {
         guard let entry, !image.isEmpty else {
             // An earlier process may have left the files.
-            written = nil
-            unlink(path("json"))
-            unlink(path())
-            return
+            return delete()
         }
         if let written, written == (entry.photo, image) { return }
-        written = (entry.photo, image)
         mkdir(folder, 0o700)
-        let link = "\(path()).new"
-        unlink(link)
-        if symlink(image, link) != 0 || rename(link, path()) != 0 { unlink(link) }
         var members = Dictionary(
             uniqueKeysWithValues: entry.values.map { ($0.key, JSON($0.value)) })
         members["image"] = .string(image)
         members["slideshow"] = .string(name)
-        try? AtomicFile.write(
-            JSON.object(members).line, to: path("json"), through: "\(path("json")).new")
+        do throws(FileError) {
+            try replace(image, JSON.object(members).line)
+            written = (entry.photo, image)
+            hasFailed = false
+        } catch {
+            delete()
+            if !hasFailed {
+                logger.warning(
+                    "The files with the current photo cannot be written",
+                    metadata: ["folder": "\(folder)", "reason": "\(error)"])
+            }
+            hasFailed = true
+        }
+    }
+
+    /// Replaces the link and the document. The document is complete before the link is replaced.
+    private func replace(_ image: String, _ json: [UInt8]) throws(FileError) {
+        let (link, document) = ("\(path()).new", "\(path("json")).new")
+        try AtomicFile.write(json, to: document, through: "\(document).part")
+        unlink(link)
+        guard symlink(image, link) == 0, rename(link, path()) == 0,
+            rename(document, path("json")) == 0
+        else { throw FileError(code: errno) }
+    }
+
+    private func delete() {
+        written = nil
+        for file in [path("json"), path()] {
+            unlink(file)
+            unlink("\(file).new")
+        }
     }
 
     private func path(_ type: String? = nil) -> String {

@@ -29,7 +29,9 @@ final class SlideshowObject {
             Task { try? await slideshow.detach(client.text) }
         }
         exported = ExportedObject(slideshow.path)
-        files = folder.map { SlideshowFiles(folder: $0, name: slideshow.name) }
+        files = folder.map {
+            SlideshowFiles(folder: $0, name: slideshow.name, logger: slideshow.logger)
+        }
         exported.add(Self.interface, on: self)
         slideshow.onChange = { [weak self] in self?.changed() }
         updateFiles()

@@ -29,7 +29,7 @@ package final class Slideshow {
     package let hiddenPhotos: HiddenPhotos
     let store: SlideshowStore
     let photos: any SlideshowPhotos
-    let logger: Logger
+    package let logger: Logger
     private(set) var timer: SlideshowTimer?
     /// Runs transitions of the playlist, which take as long as storing them.
     private let changes = ChangeQueue()
