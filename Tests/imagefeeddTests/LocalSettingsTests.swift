@@ -47,6 +47,20 @@ struct LocalSettingsTests {
         #expect(error.error.hasPrefix("imagefeedctl: nowhere cannot be used: No such file"))
     }
 
+    @Test func `the download of a local photo keeps a name that is longer than a title`()
+        async throws
+    {
+        let name = String(repeating: "long name ", count: 24) + "x.png"
+        try Pictures.add(name)
+        let (_, _, ada) = try await startWithUser()
+        let id = try await ada.firstID()
+        let folder = try PrivateBus.current.directory.appending("saved")
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true)
+        let output = try await control("download", id, "--output", folder).output
+        #expect(output == "\(folder)/\(name)\n")
+    }
+
     @Test func `the download of a local photo keeps the name of its file`() async throws {
         try Pictures.add("My trip, 2.PNG")
         let (_, _, ada) = try await startWithUser()

@@ -62,7 +62,9 @@ struct DownloadCommand: AsyncParsableCommand {
         let path = try? await client.imagePath(id, size: "full")
         guard let name = path?.split(separator: "/").last.map(String.init), let title = photo.title
         else { return nil }
-        if ServiceText.line(name)?.hasPrefix(title) == true { return (name, true) }
+        // The title of a long name is its beginning.
+        let beginning = title.hasSuffix("…") ? title.dropLast() : title[...]
+        if ServiceText.line(name)?.hasPrefix(beginning) == true { return (name, true) }
         return name == id ? (title, false) : nil
     }
 
