@@ -115,7 +115,7 @@ struct LoginTests {
 
     @Test(arguments: [
         (ServiceError.loginDenied, Int32(1)), (.loginTimedOut, 1), (.offline, 75),
-        (.secretStoreLocked, 75),
+        (.rateLimited, 75), (.secretStoreLocked, 75),
     ])
     func `a failed login prints its error`(error: ServiceError, status: Int32) async throws {
         let control = try Control.start(oauth)
@@ -128,6 +128,8 @@ struct LoginTests {
         let result = try await control.result()
         #expect(result.exit == .code(status))
         #expect(result.error.contains("\nimagefeedctl: It is so."))
+        // An account that is not logged in has no time of a retry.
+        #expect(!result.error.contains("imagefeedctl status"))
     }
 
     @Test func `the end of input instead of a code cancels the login`() async throws {

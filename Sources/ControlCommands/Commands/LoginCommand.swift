@@ -58,6 +58,9 @@ struct LoginCommand: AsyncParsableCommand {
             throw CommandFailure(
                 error,
                 advice: tr("Run “imagefeedctl configure {provider}”.", ["provider": provider]))
+        } catch let error as BusError where error.isReply(.rateLimited) {
+            // “imagefeedctl status” shows no retry of a login. The daemon's message says to try again later.
+            throw CommandFailure(.tryLater, error.explanation())
         } catch let error as BusError where error.isReply(.alreadyLoggedIn) {
             // As at a service: a login to a known account succeeds.
             let name = options[.username]?.string?.lowercased()
