@@ -4,6 +4,7 @@ import ProviderKit
 import Storage
 import TestSupport
 import Testing
+import Translation
 
 @testable import LocalProvider
 
@@ -92,6 +93,18 @@ import Testing
         #expect(try await fixture.session.photo(id).id == id)
         #expect(try await fixture.titles() == ["a"])
         try await fixture.ready()
+    }
+
+    @Test func `a file in the place of the pictures folder is reported as such`() async throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("", to: "home/file")
+        let folder = try PhotosFixture(directory, root: "home/file")
+        let reason = try await folder.events.wait { events -> Message? in
+            events.compactMap {
+                if case .status(.failed(let reason, _)) = $0 { reason } else { nil }
+            }.first
+        }
+        #expect(reason.english == "\(folder.root) is not a folder.")
     }
 
     @Test func `photos are served without a cache folder`() async throws {

@@ -255,7 +255,7 @@ final class FolderScan {
             }
             try removeFolder(.root)
             try finish()
-            throw RootUnreadable(code: ENOENT)
+            throw RootUnreadable(code: lookup.status == nil ? ENOENT : ENOTDIR)
         }
         do {
             let listing = try files.list(root, watch: {}).get()

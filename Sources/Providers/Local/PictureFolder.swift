@@ -333,6 +333,7 @@ final class PictureFolder: Sendable {
             Message(
                 "The folder {folder} does not exist; create it, or set Directory= in imagefeed.conf.",
                 ["folder": root])
+        case ENOTDIR: Message("{folder} is not a folder.", ["folder": root])
         case FolderScan.RootUnreadable.notMounted:
             Message("The file system of {folder} is not mounted; mount it.", ["folder": root])
         default:
