@@ -54,7 +54,7 @@ package struct ImageFeedControl: AsyncParsableCommand {
     @MainActor private static func status(of words: [String]) async -> ProgramStatus {
         do {
             let words = try ArgumentList.decoding(words)
-            try checkHelp(words)
+            try checkCommand(words)
             var command = try await asyncParseAsRoot(ArgumentList.escapingPhotoIDs(words))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
@@ -73,13 +73,15 @@ package struct ImageFeedControl: AsyncParsableCommand {
         }
     }
 
-    /// Checks the command for which help is requested. The argument parser shows other help for one that does not exist.
+    /// Checks the command that is named. For one that does not exist, the argument parser would report the option after
+    /// it, or show other help.
     ///
     /// - Throws: ``CommandFailure`` for a command that does not exist.
-    private static func checkHelp(_ words: [String]) throws {
-        guard words.first == "help" else { return }
+    private static func checkCommand(_ words: [String]) throws {
+        let isHelp = words.first == "help"
+        let names = words.dropFirst(isHelp ? 1 : 0).prefix { !$0.hasPrefix("-") }
         var commands = configuration.subcommands
-        for word in words.dropFirst() where !word.hasPrefix("-") {
+        for word in names where isHelp || !commands.isEmpty {
             guard
                 let command = commands.first(where: { $0.configuration.commandName == word })
             else {

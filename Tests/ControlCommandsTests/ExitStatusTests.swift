@@ -44,6 +44,12 @@ struct ExitStatusTests {
         try await Control.expectFailure(arguments, status: 64, "--help")
     }
 
+    @Test(arguments: ["bogus", "bogus --json", "slideshow bogus --json"])
+    func `a usage error names a command that does not exist`(arguments: String) async throws {
+        let words = arguments.split(separator: " ").map(String.init)
+        try await Control.expectFailure(words, status: 64, "There is no command \"bogus\".")
+    }
+
     @Test(arguments: [
         ("--bogus", "Unknown option '--bogus'."), ("bogus", "Unexpected argument 'bogus'."),
         ("-x --json", "Unknown option '-x'."), ("", "Give at least one setting to change."),
