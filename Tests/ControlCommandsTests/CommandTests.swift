@@ -107,6 +107,13 @@ struct CommandTests {
             ["open", "7"], path: "/nonexistent", status: 1, "/tmp/image file.jpg")
     }
 
+    @Test func `the output of a failing viewer is not part of the error`() async throws {
+        try await Control.install("xdg-open", "echo one; echo two >&2; exit 3")
+        try await Control.expectFailure(
+            ["open", "7"], path: try PrivateBus.current.directory.appending("bin"), status: 1,
+            "xdg-open exited with status 3")
+    }
+
     @Test func `open --viewer passes the photo to the window`() async throws {
         let window = try await FakeViewer(try PrivateBus.current.connect())
         let result = try await Control.expectSuccess(["open", "--viewer", "7", "--json"])

@@ -55,7 +55,7 @@ enum DesktopViewer {
 
     /// Runs `xdg-open` and waits for its end, which on some desktops is the end of the viewer.
     ///
-    /// Its standard output is redirected to standard error, because standard output is for results only.
+    /// Its output is discarded: standard output is for results only, and an error is one line.
     ///
     /// - Parameters:
     ///   - target: A path or URL.
@@ -70,7 +70,10 @@ enum DesktopViewer {
         do {
             process = try SpawnedProcess(
                 "xdg-open", [target],
-                descriptors: [STDIN_FILENO: Console.nullDevice, STDOUT_FILENO: STDERR_FILENO])
+                descriptors: [
+                    STDIN_FILENO: Console.nullDevice, STDOUT_FILENO: Console.nullDevice,
+                    STDERR_FILENO: Console.nullDevice,
+                ])
         } catch {
             let reason =
                 error.code == ENOENT
