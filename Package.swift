@@ -72,7 +72,7 @@ let modules = [
         BusService Contract DBus EngineCore EngineModel Feeds OAuth ProviderKit Services
         SlideshowCore Storage TestSupport Logging
         """),
-    module("Configuration", "CGLib Quoting System Translation"),
+    module("Configuration", "CGLib ProviderKit Quoting System Translation"),
     tests("ConfigurationTests", "Configuration TestSupport"),
     module(
         "ControlCommands",

@@ -1,14 +1,16 @@
+internal import ProviderKit
 internal import Translation
 
 extension Configuration {
     /// The type of a key's value.
     private enum Kind {
-        case text, flag, size, port, contact, time, order
+        case text, flag, size, port, contact, time, order, address, servers
 
         /// Returns the error message for the value of a key; nil if it is of this type.
         func mismatch(_ configuration: Configuration, _ group: String, _ key: String) -> Message? {
             let text = configuration.string(group, key) ?? ""
-            let values: KeyValuePairs = ["value": String(text.prefix(100))]
+            let shown = self == .address ? text.withoutUserInformation : text
+            let values: KeyValuePairs = ["value": String(shown.prefix(100))]
             return switch self {
             case .flag where configuration.bool(group, key) == nil:
                 Message("“{value}” is neither true nor false", values)
@@ -24,6 +26,14 @@ extension Configuration {
                 Message("“{value}” is not a duration, such as 15m", values)
             case .order where text != "taken" && text != "modified":
                 Message("“{value}” is neither taken nor modified", values)
+            case .address where WebAddress(ofService: text)?.isSafe != true:
+                Message(
+                    "“{value}” is not an address with https://; http:// is only for this computer",
+                    values)
+            case .servers where LoopbackServers(text) == nil:
+                Message(
+                    "“{value}” is not a list of servers on this computer, such as photos.test=http://127.0.0.1:3000",
+                    values)
             default: nil
             }
         }
@@ -45,12 +55,14 @@ extension Configuration {
     ]
     /// The other keys of the built-in providers. A plugin may have any key.
     private static let providerKeys: [String: [String: Kind]] = [
-        "daily": ["ApiUrl": .text],
+        "daily": ["ApiUrl": .address],
         "immich": ["Partners": .flag],
         "local": ["Directory": .text, "Exclude": .text, "Order": .order],
-        "mastodon": ["LoopbackServers": .text, "RedirectPort": .port, "ShowSensitive": .flag],
+        "mastodon": ["LoopbackServers": .servers, "RedirectPort": .port, "ShowSensitive": .flag],
         "nextcloud": ["Exclude": .text],
-        "unsplash": ["ApiUrl": .text, "ClientId": .text, "RedirectPort": .port, "WebUrl": .text],
+        "unsplash": [
+            "ApiUrl": .address, "ClientId": .text, "RedirectPort": .port, "WebUrl": .address,
+        ],
     ]
     private static let pluginKeys: [String: Kind] = ["RedirectPort": .port]
 

@@ -44,10 +44,7 @@ extension ProviderSettings {
     package func address(
         _ key: String, of provider: String, default standard: String
     ) throws(ProviderError) -> WebAddress {
-        var text = self[key] ?? standard
-        while text.hasSuffix("/") { text.removeLast() }
-        guard let address = WebAddress(text), !address.rest.contains(where: { "?#".contains($0) })
-        else {
+        guard let address = WebAddress(ofService: self[key] ?? standard) else {
             throw .invalidSetting(
                 key, of: provider,
                 Message(
@@ -59,6 +56,16 @@ extension ProviderSettings {
                 Message("has to begin with https://; http:// is only for this computer."))
         }
         return address
+    }
+}
+
+extension WebAddress {
+    /// Parses the address of a service without its trailing slashes; nil if it is invalid, or has a query or a fragment.
+    package init?(ofService text: String) {
+        var text = text
+        while text.hasSuffix("/") { text.removeLast() }
+        self.init(text)
+        if rest.contains(where: { "?#".contains($0) }) { return nil }
     }
 }
 

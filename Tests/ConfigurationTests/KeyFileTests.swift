@@ -69,6 +69,20 @@ import Testing
         ("[Provider immich]\nOrder=taken", "[Provider immich] Order: there is no such key"),
         ("[Provider locl]\nDirectory=/x", "[Provider locl] Directory: there is no such provider"),
         ("[Provider locl]\nEnabled=false", nil),
+        (
+            "[Provider unsplash]\nApiUrl=ftp://x",
+            "[Provider unsplash] ApiUrl: “ftp://x” is not an address with https://; http:// is only for this computer"
+        ),
+        (
+            "[Provider daily]\nApiUrl=http://bob:secret@a.example",
+            "[Provider daily] ApiUrl: “http://…@a.example” is not an address with https://; http:// is only for this computer"
+        ),
+        ("[Provider unsplash]\nWebUrl=http://127.0.0.1:8080/a/", nil),
+        (
+            "[Provider mastodon]\nLoopbackServers=a.test=http://8.8.8.8",
+            "[Provider mastodon] LoopbackServers: “a.test=http://8.8.8.8” is not a list of servers on this computer, such as photos.test=http://127.0.0.1:3000"
+        ),
+        ("[Provider mastodon]\nLoopbackServers=a.test=http://127.0.0.1:1", nil),
         ("[Provider rss]\nEnabled=no", "[Provider rss] Enabled: “no” is neither true nor false"),
         ("[Daemon]\nCacheLimit=1G\nNotifications=false\n[Plugins]\nAllowUnsandboxed=true", nil),
         ("[Provider rss]\nUrl=any\nEnabled=\n[X-Mine]\nKey=any", nil),
