@@ -211,6 +211,27 @@ struct ThumbnailTests {
         _ = try await fixture.session.imagePath(id, .thumb)
     }
 
+    @Test func `a photo that cannot be decoded is a notice until it can be`() async throws {
+        let id = try await fixture.id("a b")
+        func waitForNotice(_ isExpected: Bool) async throws {
+            try await fixture.events.wait { events in
+                let last = events.compactMap { event -> [String]? in
+                    if case .notices(let texts) = event { texts } else { nil }
+                }.last
+                let isShown = last?.contains("a b.jpg cannot be shown: It is a float.") == true
+                return isShown == isExpected ? true : nil
+            }
+        }
+        images.error.update { $0 = .notSupported(Message(verbatim: "It is a float.")) }
+        await #expect(throws: ProviderError.self) {
+            try await fixture.session.imagePath(id, .thumb)
+        }
+        try await waitForNotice(true)
+        images.error.update { $0 = nil }
+        _ = try await fixture.session.imagePath(id, .thumb)
+        try await waitForNotice(false)
+    }
+
     @Test func `a thumbnail is its own thumbnail`() async throws {
         let thumbnails = Thumbnails(
             folder: shared, ownFolder: fixture.directory.appending("own"), version: "1",

@@ -1,5 +1,6 @@
 internal import EngineModel
 internal import Glibc
+internal import ImageMetadata
 internal import ProviderKit
 internal import Quoting
 internal import Synchronization
@@ -147,7 +148,7 @@ final class LocalSession: FolderSession {
     // MARK: Images
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
-        try await withPicture(photo) { picture in
+        try await withPicture(photo, size) { picture in
             guard let size = Thumbnails.Size(size) else {
                 return try await folder.servablePath(picture, id: photo)
             }
@@ -157,7 +158,7 @@ final class LocalSession: FolderSession {
     }
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
-        try await withPicture(photo) { picture in
+        try await withPicture(photo, size) { picture in
             guard let size = Thumbnails.Size(size) else {
                 return try await folder.open(picture, id: photo)
             }
@@ -166,14 +167,19 @@ final class LocalSession: FolderSession {
         }
     }
 
-    /// Calls `body` with a photo. If its file is absent, its path is scanned, because no event has reported that.
+    /// Calls `body` with a photo, and records whether its image could be decoded. If its file is absent, its path is
+    /// scanned, because no event has reported that.
     private func withPicture<Value>(
-        _ photo: PhotoID, _ body: (PictureIndex.Picture) async throws -> Value
+        _ photo: PhotoID, _ size: ImageSize, _ body: (PictureIndex.Picture) async throws -> Value
     ) async throws -> Value {
         let picture = try await folder.read { try Self.picture(photo, $0) }
         do {
-            return try await body(picture)
+            let value = try await body(picture)
+            // The full size is the file itself.
+            if size != .full { folder.recordDecoding(of: picture, nil) }
+            return value
         } catch let error as ProviderError {
+            if error.isDecodingFailure { folder.recordDecoding(of: picture, error.message) }
             if case .notFound = error, let entry = picture.path.entry {
                 folder.folderChanged(.entries([entry]))
             }
@@ -237,6 +243,14 @@ final class LocalSession: FolderSession {
         let position = PictureIndex.IndexPosition(
             position: numbers[0], id: numbers[1], lastFormerPosition: numbers[2])
         return (position, date)
+    }
+}
+
+extension ProviderError {
+    /// True if the image of a photo cannot be decoded, and a retry does not help.
+    fileprivate var isDecodingFailure: Bool {
+        if case .notSupported = self { return true }
+        return [ImageProcessorError.damaged, .tooLarge].contains { $0.providerError == self }
     }
 }
 

@@ -186,7 +186,7 @@ extension PictureFolder {
         }
     }
 
-    /// Reports what the account cannot show or notice.
+    /// Reports the folders that the account cannot show, or whose changes it cannot notice.
     ///
     /// - Parameters:
     ///   - unreported: The number of folders whose changes are not reported, and the first of them.
@@ -221,12 +221,41 @@ extension PictureFolder {
         let isNew = state.withLock { state in
             (state.deepFolders, state.hiddenFolders) = (deep, hidden)
             state.hasUnreported = unreported.count > 0 || watcher.exceededLimit != nil
-            defer { state.notices = notices }
-            return state.notices != notices
+            defer { state.folderNotices = notices }
+            return state.folderNotices != notices
         }
         guard isNew else { return }
         for notice in notices { logger.warning("\(notice)") }
-        emit(.notices(notices))
+        updateNotices()
+    }
+
+    /// Records the reason why the image of a photo cannot be decoded; nil after it was decoded.
+    func recordDecoding(of picture: PictureIndex.Picture, _ reason: Message?) {
+        state.withLock { state in
+            state.undecodable[picture.file.id] = reason.map { (path: picture.path, reason: $0) }
+        }
+        updateNotices()
+    }
+
+    /// Reports the notices if they have changed.
+    func updateNotices() {
+        state.withLock { state in
+            var notices = state.folderNotices
+            let example = state.undecodable.values.min {
+                $0.path.bytes.lexicographicallyPrecedes($1.path.bytes)
+            }
+            if let example {
+                notices.append(
+                    trn(
+                        "{file} cannot be shown: {reason}",
+                        "{count} photos cannot be shown, such as {file}: {reason}",
+                        state.undecodable.count,
+                        ["file": example.path.title, "reason": example.reason.translated]))
+            }
+            guard notices != state.notices else { return }
+            state.notices = notices
+            for listener in state.listeners.values { listener.events.yield(.notices(notices)) }
+        }
     }
 
     private func title(_ folder: RelativePath) -> String {

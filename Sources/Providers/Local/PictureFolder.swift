@@ -50,6 +50,11 @@ final class PictureFolder: Sendable {
         var hiddenFolders: Set<RelativePath> = []
         /// True if the changes of some folders are not reported.
         var hasUnreported = false
+        /// The notices about folders.
+        var folderNotices: [String] = []
+        /// The photos whose images could not be decoded since the start, with the reasons.
+        var undecodable: [Int64: (path: RelativePath, reason: Message)] = [:]
+        /// All notices.
         var notices: [String] = []
         var isStopped = false
 
@@ -246,8 +251,12 @@ final class PictureFolder: Sendable {
         for row in changes.removed { links.remove(row) }
         state.withLock { state in
             state.photoCount += changes.added.count - changes.removed.count
+            if !state.undecodable.isEmpty {
+                for row in changes.changed.union(changes.removed) { state.undecodable[row] = nil }
+            }
             for number in state.refreshers.keys { state.refreshers[number]?.found.merge(changes) }
         }
+        updateNotices()
         resumeWaiters()
         for rows in changes.removed.slices { emit(.removed(rows.map(PhotoID.init(row:)))) }
         for rows in Array(changes.changed).slices {
