@@ -19,7 +19,7 @@ nonisolated package struct AuthorizedClient: HTTPClient {
         self.base = base
         self.tokens = tokens
         self.access = access
-        let origins = access.keyOrigins.compactMap(WebAddress.init)
+        let origins = access.keyOrigins.compactMap { WebAddress($0) }
         self.origins = access.keyField == nil ? [] : Set(origins.map(\.origin))
         allowsLoopback = access.namedOrigins.isEmpty && origins.contains { $0.isLoopback }
     }

@@ -14,7 +14,7 @@ final class TokenRevocations {
     /// The largest number of revocations that are not finished. Beyond it, the oldest is dropped.
     nonisolated static let maximumCount = 64
     /// The time for which a removal waits for the first attempts.
-    nonisolated static let removalLimit = Duration.seconds(10)
+    nonisolated static let removalLimit = Duration.seconds(5)
 
     private final class Revocation {
         let token: OAuthToken
