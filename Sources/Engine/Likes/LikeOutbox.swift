@@ -151,7 +151,7 @@ nonisolated package struct LikeOutbox: Sendable {
             row.isAgreed = false
             row.isPhotoKnown = true
             row.state = row.isWanted == isLiked ? .confirmed : .queued
-            row.isMarked = false
+            (row.isMarked, row.isRetried) = (false, false)
         }
         return self[photo]?.state == .confirmed
     }
@@ -202,7 +202,8 @@ nonisolated package struct LikeOutbox: Sendable {
     }
 
     private func believes(_ request: Request, about row: OutboxRow, _ now: Timestamp) -> Bool {
-        guard row.state != .local, row.confirmation <= request.confirmations else { return false }
+        guard row.state != .local, !row.isRetried, row.confirmation <= request.confirmations
+        else { return false }
         return request.isExplicit || row.isAgreed || row.isInCache && !isRecent(row, now)
     }
 

@@ -45,7 +45,7 @@ extension LikeSender {
                     // The cache has the local state, which the service does not have.
                     outbox.update(row.photo) { row in
                         row.state = .sending
-                        row.isMarked = true
+                        (row.isMarked, row.isRetried) = (true, true)
                     }
                 }
                 ports.emit(.changed(.likes))
@@ -260,7 +260,7 @@ extension LikeSender {
             }
             // A refresh has asked for another attempt meanwhile.
             guard isUnavailable else { return nil }
-            local.state = .local
+            (local.state, local.isRetried) = (.local, false)
             local.known = nil
             local.confirmed = nil
             try await write(local)

@@ -38,6 +38,8 @@ nonisolated package struct OutboxRow: Hashable, Sendable {
     package var isAgreed = false
     /// True if the database has the state ``State/sending``, or does not need it.
     package var isMarked = false
+    /// True while a local like is sent again: the cache has ``isWanted``.
+    package var isRetried = false
     /// False if the photo has to be fetched before its like is sent, because the cache does not have it.
     package var isPhotoKnown = true
 
@@ -46,7 +48,7 @@ nonisolated package struct OutboxRow: Hashable, Sendable {
     /// True if the database does not need the row.
     var isSettled: Bool { state == .confirmed && isAgreed }
     /// The state that is shown in place of the cached one; nil if the cached one is shown.
-    var shown: Bool? { state == .local ? isWanted : known }
+    var shown: Bool? { state == .local || isRetried ? isWanted : known }
 
     package init(
         photo: PhotoID, isWanted: Bool, state: State = .queued, known: Bool? = nil,
