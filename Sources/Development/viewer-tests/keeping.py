@@ -354,7 +354,8 @@ def messages(start, step):
         screen.menu("Use as avatar")
         screen.wait("The photo is the avatar of ada.")
     screen.menu("Show in the desktop slideshow")
-    until(lambda: screen.all("The desktop slideshow shows this photo."), "the newest message", limit=4)
+    # Messages that wait for each other would take 15 seconds.
+    until(lambda: screen.all("The desktop slideshow shows this photo."), "the newest message", limit=9)
     step("a message replaces the previous one")
     screen.key("Right")
     screen.wait("Photo 001", "image")
