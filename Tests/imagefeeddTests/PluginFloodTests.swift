@@ -55,7 +55,7 @@ private final class FloodedDaemon {
     /// The resident memory that the daemon may have, in MiB. Without optimization, it takes some more. All floods
     /// together are more than the plugins of a user.
     private static func maximumMemory(_ floods: [String]) -> Int {
-        (BuiltProducts.areOptimized ? 100 : 120) + (floods.count > 1 ? 40 : 0)
+        (BuiltProducts.areOptimized ? 100 : 120) + (floods.count > 1 ? 20 : 0)
     }
     /// The factor by which calls may take longer beside floods. Without optimization, the daemon spends many times as much
     /// processor time on the same messages, and plugins may take nine times as much of it.
