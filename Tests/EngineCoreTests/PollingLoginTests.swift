@@ -15,6 +15,14 @@ struct PollingLoginTests {
         try await polling.state.wait { $0.pollCount >= count ? true : nil }
     }
 
+    /// Logs in the user that confirms the login in the browser at once.
+    private func logIn(_ fixture: EngineFixture) async throws -> Account {
+        polling.state.update { $0.confirmed = "ada" }
+        let login = try await polling.start(fixture)
+        try await fixture.clock.endSleep(at: .seconds(2))
+        return try await login.wait()
+    }
+
     @Test func `a login shows an address, polls until the user confirms, and stores the password`()
         async throws
     {
@@ -159,10 +167,7 @@ struct PollingLoginTests {
 
     @Test func `a logout revokes the password, again after a failure`() async throws {
         let fixture = try polling.fixture()
-        polling.state.update { $0.confirmed = "ada" }
-        let login = try await polling.start(fixture)
-        try await fixture.clock.endSleep(at: .seconds(2))
-        let account = try await login.wait()
+        let account = try await logIn(fixture)
         #expect(polling.state.value.passwords.count == 1)
         polling.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.logOut(account)
@@ -182,10 +187,7 @@ struct PollingLoginTests {
         async throws
     {
         var fixture = try polling.fixture()
-        polling.state.update { $0.confirmed = "ada" }
-        let login = try await polling.start(fixture)
-        try await fixture.clock.endSleep(at: .seconds(2))
-        let account = try await login.wait()
+        let account = try await logIn(fixture)
         polling.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.logOut(account)
         let secrets = try await fixture.ports.secrets.state.wait {
@@ -208,10 +210,7 @@ struct PollingLoginTests {
         async throws
     {
         let fixture = try polling.fixture()
-        polling.state.update { $0.confirmed = "ada" }
-        let login = try await polling.start(fixture)
-        try await fixture.clock.endSleep(at: .seconds(2))
-        let account = try await login.wait()
+        let account = try await logIn(fixture)
         polling.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.remove(account)
         #expect(fixture.events.value.contains("token remains \(account.id)"))
@@ -223,10 +222,7 @@ struct PollingLoginTests {
         async throws
     {
         let fixture = try polling.fixture()
-        polling.state.update { $0.confirmed = "ada" }
-        let first = try await polling.start(fixture)
-        try await fixture.clock.endSleep(at: .seconds(2))
-        let account = try await first.wait()
+        let account = try await logIn(fixture)
         polling.state.update { $0.confirmed = "ada" }
         let second = try await polling.start(fixture, at: nil, for: account)
         try await fixture.clock.endSleep(at: .seconds(4))
