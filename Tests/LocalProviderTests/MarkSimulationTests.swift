@@ -35,6 +35,10 @@ import Testing
         #expect(try await Self.failure(CollectionOfOne(2105)) == nil)
     }
 
+    @Test func `an edited photo keeps its like after a kill of the scan that found it`() async throws {
+        #expect(try await Self.failure(CollectionOfOne(22290)) == nil)
+    }
+
     /// Runs histories one after the other, up to the first that fails.
     ///
     /// - Returns: A description of the failure; nil if there was none.

@@ -21,9 +21,6 @@ extension FolderScan {
     /// Reads the collected files, the newest first, and updates the index.
     func flush() throws {
         let former = try formerFiles(of: candidates)
-        if missingMarks == nil, !candidates.isEmpty {
-            missingMarks = MissingMarks(try marks.storedFiles(marks.missing))
-        }
         // A file that is new at the former path of another one would replace the stamp by which that one is recognized.
         candidates.sort { first, second in
             let isMoved = former.stamps.contains(first.stamp.content)
@@ -117,11 +114,9 @@ extension FolderScan {
                 movedMarks[known.id] = (path, stamp, candidate)
             } else {
                 doubts[path] = Doubt(id: known.id, place: candidate, mayBeEdit: mayBeEdit)
-                wanted.formUnion(missingMarks?.paths[path] ?? [])
             }
         } else {
             try store(candidate, known, index)
-            wanted.formUnion(missingMarks?.paths[path] ?? [])
         }
     }
 
@@ -136,7 +131,7 @@ extension FolderScan {
             try index.insert(id, folder: candidate.folder, name: candidate.name, stamp, format)
             if format != nil {
                 changes.add(id, in: folder)
-                if !marks.isEmpty { newPhotos.insert(id) }
+                if !marks.isEmpty { try index.recordUncompared(id) }
             }
             return
         }
@@ -145,11 +140,13 @@ extension FolderScan {
         case (nil, nil): return
         case (nil, _):
             changes.add(known.id, in: folder)
-            if !marks.isEmpty { newPhotos.insert(known.id) }
+            if !marks.isEmpty { try index.recordUncompared(known.id) }
         case (_, nil): changes.remove(known.id, from: nil)
         default:
             changes.changed.insert(known.id)
-            if !marks.isEmpty, known.stamp.content != stamp.content { newPhotos.insert(known.id) }
+            if !marks.isEmpty, known.stamp.content != stamp.content {
+                try index.recordUncompared(known.id)
+            }
             if position > known.position { changes.raise(in: folder) }
         }
     }

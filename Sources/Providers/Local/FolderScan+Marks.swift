@@ -12,17 +12,6 @@ extension FolderScan {
         let mayBeEdit: Bool
     }
 
-    /// The marked photos that are not in the index, by the path and the number of bytes of image data of their file.
-    struct MissingMarks {
-        let paths: [RelativePath: [Int64]]
-        let counts: [Int64: [Int64]]
-
-        init(_ files: [PhotoFile]) {
-            paths = Dictionary(grouping: files, by: \.path).mapValues { $0.map(\.id) }
-            counts = Dictionary(grouping: files, by: \.digest.count).mapValues { $0.map(\.id) }
-        }
-    }
-
     /// A marked photo whose file is not decided.
     private struct OpenPhoto {
         var file: PhotoFile
@@ -39,21 +28,34 @@ extension FolderScan {
     ///
     /// - Throws: `StorageError`, `CancellationError`.
     func identifyMarked() throws {
+        guard !marks.isEmpty else { return }
         let doubted = try byCount(doubts.values.map(\.place))
-        var new: [Int64: [Candidate]]?
-        func newByCount() throws -> [Int64: [Candidate]] {
-            let known = try new ?? byCount(places { try newPhotos.sorted().compactMap($0.picture) })
-            new = known
+        var (places, counts): ([Candidate]?, [Int64: [Candidate]]?)
+        func new() throws -> [Candidate] {
+            let known = try places ?? self.places { try $0.uncompared() }
+            places = known
             return known
         }
-        if let counts = missingMarks?.counts, !counts.isEmpty, !isRebuilding {
-            for count in try Array(newByCount().keys) + doubted.keys {
-                wanted.formUnion(counts[count] ?? [])
-            }
+        func newByCount() throws -> [Int64: [Candidate]] {
+            let known = try counts ?? byCount(new())
+            counts = known
+            return known
+        }
+        // An interrupted scan may have added the files of missing photos to a lost index.
+        var missing = marks.missing
+        if !isRebuilding, !missing.isEmpty {
+            let paths = try Set(new().map(\.filePath)).union(doubts.keys)
+            let counts = try Set(newByCount().keys).union(doubted.keys)
+            let files = paths.isEmpty ? [] : try marks.storedFiles(missing)
+            missing = Set(
+                files.filter { paths.contains($0.path) || counts.contains($0.digest.count) }
+                    .map(\.id))
         }
         let (gone, hidden) = try goneMarked()
-        var open = try openPhotos(gone)
-        guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty else { return }
+        var open = try openPhotos(gone, missing)
+        guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty else {
+            return try transaction { index throws(StorageError) in try index.forgetUncompared() }
+        }
         var files: [PhotoFile] = []
         for var file in try marks.storedFiles(movedMarks.keys) {
             guard let (path, stamp, edit) = movedMarks[file.id] else { continue }
@@ -85,7 +87,7 @@ extension FolderScan {
             var possible = doubted[photo.file.digest.count] ?? []
             // A file that was written in place is not compared with earlier copies of the photo.
             if photo.isMissing ? isRebuilding : photo.own?.stamp.inode != photo.file.stamp.inode {
-                possible += try places { try $0.photos(size: photo.file.stamp.sizeBytes) }
+                possible += try self.places { try $0.photos(size: photo.file.stamp.sizeBytes) }
             }
             if !photo.isMissing || !isRebuilding {
                 possible += try newByCount()[photo.file.digest.count] ?? []
@@ -139,12 +141,13 @@ extension FolderScan {
             for place in movedMarks.values.compactMap(\.edit) + others.values.map(\.place) {
                 try store(place, index.file(folder: place.folder, name: place.name), index)
             }
+            try index.forgetUncompared()
         }
-        (doubts, movedMarks, wanted, newPhotos) = ([:], [:], [], [])
+        (doubts, movedMarks) = ([:], [:])
     }
 
     /// Returns the photos to be decided. Photos that were in the index have precedence over missing ones.
-    private func openPhotos(_ gone: Set<Int64>) throws -> [OpenPhoto] {
+    private func openPhotos(_ gone: Set<Int64>, _ missing: Set<Int64>) throws -> [OpenPhoto] {
         let doubts = Dictionary(doubts.values.map { ($0.id, $0) }) { $1 }
         let known = gone.union(doubts.keys).subtracting(movedMarks.keys)
         let changed = try marks.storedFiles(known).compactMap { file -> OpenPhoto? in
@@ -157,9 +160,7 @@ extension FolderScan {
             }
             return OpenPhoto(file: file, isMissing: false, own: own, mayBeEdit: mayBeEdit)
         }
-        // An interrupted scan may have added the files of missing photos to a lost index.
-        let missing = (isRebuilding ? marks.missing : wanted)
-            .subtracting(known).subtracting(movedMarks.keys)
+        let missing = missing.subtracting(known).subtracting(movedMarks.keys)
         return try changed
             + marks.storedFiles(missing).compactMap { file in
                 // The photo is shown again when the file that hides it is removed.

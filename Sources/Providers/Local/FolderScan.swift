@@ -43,12 +43,6 @@ final class FolderScan {
     /// The new paths and stamps of marked photos that were recognized without their image data, and the files of edited
     /// ones, which get their rows after the marks were stored.
     var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, edit: Candidate?)] = [:]
-    /// The marked photos that were not in the index when files were first compared; nil before.
-    var missingMarks: MissingMarks?
-    /// Those of them that new files may be.
-    var wanted: Set<Int64> = []
-    /// The rows of the photos that were added or have changed; empty if there are no marked photos.
-    var newPhotos: Set<Int64> = []
     /// The files that were read for their image data.
     var readings: [RelativePath: DigestReader.Result] = [:]
     /// True if the index was lost, so that the paths of marked photos are older than their files.

@@ -88,6 +88,8 @@ extension PictureIndex {
                 CREATE INDEX former_by_file ON former (file);
                 CREATE INDEX former_by_position ON former (position, file, born);
                 CREATE INDEX former_by_day ON former (day, taken, file, year, born) WHERE day IS NOT NULL;
+                -- Photos that were added or have changed, and were not compared with the marked ones that are missing
+                CREATE TABLE uncompared (file INTEGER NOT NULL);
             """)
 }
 
