@@ -22,12 +22,10 @@ func program(_ name: String, _ uses: String = "", in folder: String? = nil) -> T
         name: name, dependencies: dependencies(uses), path: "Sources/\(folder ?? name)")
 }
 
-/// The folder `samples` in that of the tests contains no sources. Tests of optimized modules are themselves not optimized,
-/// because that took a third of the time of a build.
+/// The folder `samples` in that of the tests contains no sources.
 func tests(_ name: String, _ uses: String, excluding samples: String? = nil) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies(uses), exclude: samples.map { [$0] } ?? [],
-        swiftSettings: [.unsafeFlags(["-Onone"], .when(configuration: .release))])
+        name: name, dependencies: dependencies(uses), exclude: samples.map { [$0] } ?? [])
 }
 
 /// The C library that a module uses, and the package of Debian with its headers.
@@ -415,7 +413,7 @@ for target in package.targets where target.type != .system {
     if target.name == "ImageHelper" || target.name.hasSuffix("Simulator") {
         settings.append(.unsafeFlags(["-O"]))
     }
-    // Optimized tests take longer to build; they mostly wait for programs.
+    // Optimized tests took a third of the time of a build; they mostly wait for programs.
     if target.type == .test || target.name == "TestSupport" {
         settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }
