@@ -35,7 +35,7 @@ import Testing
         #expect(try await Self.failure(CollectionOfOne(2105)) == nil)
     }
 
-    @Test func `an edited photo keeps its like after a kill of the scan that found it`() async throws {
+    @Test func `an edited photo keeps its like after a kill of the next scan`() async throws {
         #expect(try await Self.failure(CollectionOfOne(22290)) == nil)
     }
 
