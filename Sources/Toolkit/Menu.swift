@@ -129,7 +129,10 @@ package final class Menu: Widget {
         var x = 0.0
         var y = 0.0
         gtk_widget_translate_coordinates(target.widget, box.widget, point.x, point.y, &x, &y)
-        var place = GdkRectangle(x: Int32(x), y: Int32(y), width: 1, height: 1)
+        // A target that was scrolled out of sight has no place on the screen.
+        var place = GdkRectangle(
+            x: Int32(min(max(x, 0), Double(box.width))),
+            y: Int32(min(max(y, 0), Double(box.height))), width: 1, height: 1)
         gtk_popover_set_pointing_to(cast(), &place)
         gtk_popover_popup(cast())
     }

@@ -1,5 +1,6 @@
 """Tests of the controls of the window, with animations: messages, menus, full screen, and the sizes and places of photos."""
 import os
+import random
 import subprocess
 import time
 
@@ -142,6 +143,52 @@ def menus(start, step):
     step("the menu of the photo view returns the focus, too")
 
 
+def scrolled(start, step):
+    session, screen = open_samples(start, 40)
+    card = screen.wait("Photo 000", "list item")
+    area = card.extents()
+    screen.mouse("key", "Tab")
+    screen.until(lambda: (focused(screen) or "").startswith("Photo 000"), "the focus of the photo")
+    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", "--repeat", 15, "--delay", 30, 5)
+    screen.until(lambda: card.extents().y < -area.height, "the end of the movement")
+    screen.mouse("key", "Menu")
+    screen.wait("Like", "menu item")
+    session.screenshot("menu-of-scrolled-card")
+    # The menu is a window of its own on the display.
+    command = ["xdotool", "search", "--onlyvisible", "--name", "^imagefeed$", "getwindowgeometry", "--shell"]
+    geometry = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    top = int(geometry.split("Y=")[1].split()[0])
+    assert -20 <= top < 760, geometry
+    step("the menu of a photo that was scrolled out of sight opens in sight")
+
+
+def walk(start, step):
+    """Random actions; IMAGEFEED_SEED and IMAGEFEED_ACTIONS repeat or extend it. Criticals of GTK fail each test."""
+    session = start(photos=60, width=1366, height=768)
+    session.start("openbox", "--sm-disable")
+    session.start_daemon()
+    session.log_in()
+    session.start_window()
+    Screen().wait("Photo 000", "list item")
+    chance = random.Random(int(os.environ.get("IMAGEFEED_SEED", 7)))
+    keys = """Left Right Up Down Home End Page_Down Page_Up Return Escape Escape l i F11 plus minus 0 1 r space ctrl+f Escape
+              Menu Tab ctrl+c ctrl+shift+c F5 Escape ctrl+a BackSpace F10 ctrl+comma Escape""".split()
+    count = int(os.environ.get("IMAGEFEED_ACTIONS", 400))
+    for _ in range(count // 20):
+        words = []
+        for _ in range(20):
+            action = chance.random()
+            if action < 0.6:
+                words += ["key", chance.choice(keys)]
+                continue
+            words += ["mousemove", chance.randrange(1100), chance.randrange(40, 700)]
+            if action < 0.88:
+                words += ["click", chance.choice([1, 1, 1, 3, 4, 5])]
+        subprocess.run(["xdotool", *map(str, words)], env=session.environment, capture_output=True, check=True)
+        assert session.window.poll() is None, f"the window ended after {words}"
+    step(f"{count} random actions do not end the window")
+
+
 def liked(start, step):
     session, screen = open_samples(start, 4)
     screen.press("Like Photo 001")
@@ -215,4 +262,4 @@ def secret(start, step):
     step("a name that is taken has the focus")
 
 
-TESTS = [message_queue, sizes, resting, menus, liked, found, secret]
+TESTS = [message_queue, sizes, resting, menus, scrolled, walk, liked, found, secret]

@@ -377,7 +377,9 @@ final class FeedGrid {
         case .select, .selectRange: select(index, of: feed, isRange: command == .selectRange)
         case .like: actions.likes.toggle(photo.id, in: feed)
         case .trash: if actions.isLocal(photo) { actions.trash([photo], in: feed) }
-        case .menu: if let cell = cells[index] { openMenu(index, cell.widget, nil) }
+        case .menu:
+            scroll(to: index)
+            if let cell = cells[index] { openMenu(index, cell.widget, nil) }
         default: break
         }
     }
