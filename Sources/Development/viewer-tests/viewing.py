@@ -17,15 +17,15 @@ MimeType=x-scheme-handler/http;x-scheme-handler/https;x-scheme-handler/mailto;
 """
 # Prints the text of the clipboard.
 CLIPBOARD = """
-import os
 import gi
-gi.require_version("Gdk", "4.0")
-from gi.repository import Gdk, GLib
+gi.require_version("Gtk", "4.0")
+from gi.repository import Gdk, GLib, Gtk
+Gtk.init()
 loop = GLib.MainLoop()
 def finish(clipboard, result):
     print(clipboard.read_text_finish(result) or "", end="")
     loop.quit()
-Gdk.Display.open(os.environ["DISPLAY"]).get_clipboard().read_text_async(None, finish)
+Gdk.Display.get_default().get_clipboard().read_text_async(None, finish)
 GLib.timeout_add_seconds(20, loop.quit)
 loop.run()
 """
