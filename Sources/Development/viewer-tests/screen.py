@@ -27,15 +27,22 @@ def open_unsplash(start, photos=0):
 
 def choose_path(session, screen, path, is_chosen):
     """Chooses a file or folder in the open dialog, and waits for the effect."""
-    files = screen.wait("GtkFileChooserWidget")
-    area = screen.until(lambda: files.extents().width > 300 and files.extents(), "the dialog")
-    # The list is not accessible in GTK 4.8. A path can be typed in it.
-    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", 1, "type", f"{path}")
+    button = screen.until(lambda: screen.buttons_of_toolkit("Choose"), "the dialog")[0]
+    area = screen.until(lambda: button.extents().x > 300 and button.extents(), "the place of the dialog")
+    # The list, which is above the button, is not accessible in GTK 4.8. A slash in it opens a field, whose completion would
+    # mix with a path that is typed.
+    screen.mouse("mousemove", area.x // 2, area.y // 2, "click", 1, "type", "/")
+
+    def enters():
+        fields = [field for field in screen.all(role="text") if field.was("FOCUSED")]
+        return fields and fields[-1].set_text(str(path))
+
+    screen.until(enters, "the field for the path")
     session.screenshot("folder")
     screen.mouse("key", "Return")
 
     def chooses():
-        for button in screen.all("_Choose Choose", "push button"):
+        for button in screen.buttons_of_toolkit("Choose"):
             button.act()
         return is_chosen()
 
@@ -131,11 +138,15 @@ class Screen:
             return False
         self.until(attempt, f"the button {name or starts!r}")
 
+    def buttons_of_toolkit(self, name):
+        """Returns the buttons of a dialog or message of GTK or libadwaita, whose name is their text twice in GTK 4.8."""
+        return [button for button in self.all(role="push button")
+                if button.name.replace("_", "") == (name if self.is_new else f"{name} {name}")]
+
     def press_of_adwaita(self, name):
-        """Presses a button of a question or message of libadwaita, whose name is its text twice in GTK 4.8."""
+        """Presses a button of a question or message of libadwaita."""
         def attempt():
-            buttons = [button for button in self.all(role="push button")
-                       if button.name.replace("_", "") == (name if self.is_new else f"{name} {name}")]
+            buttons = self.buttons_of_toolkit(name)
             # A question has the buttons of its wide and of its narrow form; only the visible ones react.
             for button in buttons:
                 try:
