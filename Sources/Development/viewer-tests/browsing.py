@@ -244,8 +244,7 @@ def preferences(start, step):
         """Replaces the patterns, and presses the button to apply them."""
         screen.click(screen.wait(exclusions, "text"))
         screen.mouse("key", "ctrl+a", "key", "BackSpace", "type", patterns)
-        screen.until(lambda: [button.act() for button in screen.all(role="push button") if button.description == "Apply"],
-                     "the button to apply the patterns")
+        screen.until(screen.press_apply, "the button to apply the patterns")
 
     exclude("Photo 00[0-3].*;Scans")
     screen.wait("All photos, 4 photos", "list item")

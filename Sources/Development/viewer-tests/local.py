@@ -187,7 +187,7 @@ def profile(start, step):
         screen.click(screen.wait("Label", "text"))
         screen.mouse("key", "ctrl+a", "type", "Ada at home")
         screen.mouse("sleep", 1)
-        return [button.act() for button in screen.all(role="push button") if button.description == "Apply"]
+        return screen.press_apply()
 
     screen.until(apply_label, "the button to apply the label")
     until(lambda: "Ada at home" in session.control("status"), "the label")

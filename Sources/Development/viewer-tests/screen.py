@@ -156,6 +156,12 @@ class Screen:
             return bool(buttons)
         self.until(attempt, f"the button {name!r} of libadwaita")
 
+    def press_apply(self):
+        """Presses the buttons that apply a text, and returns an empty list without one.
+
+        Their text is the description in GTK 4.8, and the name in GTK 4.18."""
+        return [button.act() for button in self.all(role="push button") if "Apply" in (button.name, button.description)]
+
     def menu(self, entry, button="More actions"):
         """Presses an entry of the menu, which is opened first."""
         def attempt():
