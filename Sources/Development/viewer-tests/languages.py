@@ -15,7 +15,7 @@ KEYS = re.compile(f"{START}?((Page|Up|Down|Home|End|Space|Shift|Menu|Left|Right|
 # Names, units and the marks of keys, which are the same in all languages.
 SAME = ["Ctrl+", "Shift+", "Return", "Delete", "Comma", "Image Feed", "imagefeed", "image/jpeg", ".jpg", "kB", "F11", "F10", "F5", "F1"]
 # Texts of GTK and libadwaita, whose catalogs are not installed or have no Arabic.
-FOREIGN = {"Minimize the window", "Maximize the window", "Close the window"}
+FOREIGN = {"Minimize the window", "Maximize the window", "Close the window", "Avatar of"}
 
 
 def doubled(text):
@@ -69,7 +69,8 @@ class Checker:
         gi.require_version("PangoCairo", "1.0")
         from gi.repository import Pango, PangoCairo
         self.layout = Pango.Layout.new(PangoCairo.FontMap.get_default().create_context())
-        self.layout.set_font_description(Pango.FontDescription.from_string("Cantarell 11"))
+        # The font of GTK without settings
+        self.layout.set_font_description(Pango.FontDescription.from_string("Sans 10"))
 
     def untranslated(self, text):
         """Returns the part of a text that is neither translated nor data."""
