@@ -5,7 +5,7 @@ internal import System
 /// A watch of the image file of the current photo, which other programs may delete, for example with all thumbnails.
 package final class ImageWatch {
     private let queue = DispatchQueue(label: "image-watch")
-    private var source: DescriptorSource?
+    private(set) var source: DescriptorSource?
     private var path = ""
 
     package init() {}
@@ -20,16 +20,31 @@ package final class ImageWatch {
         guard !path.isEmpty else { return }
         Task {
             // The file system of a photo may not respond.
-            let (inotify, code) = await queue.run { Self.watch(path) }
+            let (inotify, file, code) = await queue.run { Self.watch(path) }
             guard path == self.path else { return }
             guard let inotify else {
                 if code == ENOENT { lose(onLoss) }
                 return
             }
             source = DescriptorSource(inotify.descriptor, .reading, owner: inotify) {
-                [weak self] in self?.lose(onLoss)
+                [weak self] in self?.changed(inotify, file, onLoss)
             }
             source?.resume()
+        }
+    }
+
+    private func changed(
+        _ inotify: Inotify, _ file: FileIdentity?, _ onLoss: @escaping () -> Void
+    ) {
+        var isLost = false
+        inotify.read { isLost = isLost || !$0.has(IN_ATTRIB) }
+        if isLost { return lose(onLoss) }
+        Task { [path] in
+            // The times of the file may have changed, which record the last use of a cached image.
+            let isOther = await queue.run {
+                FileStatus(path).map { $0.identity != file } ?? (errno == ENOENT)
+            }
+            if isOther, source?.descriptor == inotify.descriptor { lose(onLoss) }
         }
     }
 
@@ -40,12 +55,15 @@ package final class ImageWatch {
         onLoss()
     }
 
-    private nonisolated static func watch(_ path: String) -> (inotify: Inotify?, code: Int32) {
+    private nonisolated static func watch(
+        _ path: String
+    ) -> (inotify: Inotify?, file: FileIdentity?, code: Int32) {
+        let file = FileStatus(path)?.identity
         // The number of links of a deleted file is an attribute; the file itself may still be open.
         let events = IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB | IN_CLOSE_WRITE
         guard let inotify = Inotify(), inotify.add(PathBytes(path), events) != nil else {
-            return (nil, errno)
+            return (nil, file, errno)
         }
-        return (inotify, 0)
+        return (inotify, file, 0)
     }
 }

@@ -58,8 +58,8 @@ package final class Slideshow {
     private var loaded: [String] = []
     /// The number of steps that clients have requested.
     var requestedSteps = 0
-    /// The latest descriptions of current photos that were not stored yet.
-    private var updates: [CombinedPhotoID: Photo] = [:]
+    /// The latest description of the current photo; nil if it is stored.
+    private var latest: Photo?
     /// Runs the updates of the current photo and its image.
     private let refreshing = ChangeQueue()
     /// The photos that changed during the search for the next photo.
@@ -218,6 +218,7 @@ package final class Slideshow {
                 candidate = nil
             }
             if new.current != before.current { isImageMissing = false }
+            if new.current?.id != before.current?.id { latest = nil }
             changed(since: before)
             return (value, added)
         }
@@ -257,8 +258,7 @@ package final class Slideshow {
     /// Watches the image of the current photo, and fetches it again when another program deletes or replaces the file.
     private func watchImage() {
         photos.watchImage(playlist.current?.image ?? "") { [weak self] in
-            guard let self, let current = playlist.current else { return }
-            update([current.id: current.photo], force: true)
+            self?.refresh(isImageLost: true)
         }
     }
 
@@ -447,39 +447,40 @@ package final class Slideshow {
     }
 
     /// Records other descriptions of photos, and fetches their images again, because the files may have changed.
-    ///
-    /// - Parameters:
-    ///   - changed: The photos.
-    ///   - force: True to fetch the images of photos with the same description.
-    func update(_ changed: [CombinedPhotoID: Photo], force: Bool = false) {
+    func update(_ changed: [CombinedPhotoID: Photo]) {
         if preparation != nil { changedInSearch.formUnion(changed.keys) }
         if let shown = candidate?.shown, let photo = changed[shown.id], photo != shown.photo {
             candidate = nil
             prepareIfActive()
         }
         guard let current = playlist.current, let photo = changed[current.id],
-            force || photo != current.photo
+            photo != latest ?? current.photo
         else { return }
-        updates[current.id] = photo
+        latest = photo
+        refresh()
+    }
+
+    private func refresh(isImageLost: Bool = false) {
         Task {
-            // Several updates are stored in their order: each task stores the latest one.
             await refreshing.run {
-                guard let photo = updates.removeValue(forKey: current.id) else { return }
-                await updateCurrent(current.id, photo)
+                // An earlier refresh may have stored the description.
+                if isImageLost || latest != nil { await refreshCurrent() }
             }
         }
     }
 
-    /// Changes the description of the current photo and its image in one step.
-    private func updateCurrent(_ id: CombinedPhotoID, _ photo: Photo) async {
-        guard playlist.current?.id == id else { return }
-        let size = settings.imageSize
+    /// Stores the latest description of the current photo and its image in one step.
+    private func refreshCurrent() async {
+        guard let id = playlist.current?.id else { return }
+        let (photo, size) = (latest, settings.imageSize)
         let shown = await loadCurrentImage(size)
-        guard playlist.current?.id == id else { return }
+        // The refresh of a later description follows.
+        guard playlist.current?.id == id, latest == photo else { return }
         try? await commit(isForced: true) { playlist in
-            playlist.update(photo, of: id)
+            if let photo { playlist.update(photo, of: id) }
             if size == playlist.settings.imageSize { playlist.replaceImage(shown) }
         }
+        if latest == photo { latest = nil }
         // The file has the same path after it was written again, and is a new one.
         if shown != nil { watchImage() }
     }
