@@ -470,6 +470,16 @@ struct SlideshowTests {
         try await fixture.restart()
         try await poll { fixture.current == "p2" }
     }
+
+    @Test(arguments: [AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
+    func `a photo that another folder does not have is replaced`(event: AccountEvent) async throws {
+        let fixture = fixture()
+        _ = try await fixture.next()
+        fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
+        fixture.slideshow.handle(event, of: local)
+        try await poll { fixture.current == "p2" }
+    }
+
     // MARK: Changes of the current photo, its image and its source
 
     private let local = AccountID(stored: "local_ada")

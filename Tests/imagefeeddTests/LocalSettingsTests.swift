@@ -47,6 +47,19 @@ struct LocalSettingsTests {
         #expect(error.error.hasPrefix("imagefeedctl: nowhere cannot be used: No such file"))
     }
 
+    @Test func `the slideshow shows a photo of a new folder at once`() async throws {
+        try Pictures.add("e.png", folder: "home/Other")
+        let other = try PrivateBus.current.directory.appending("home/Other")
+        // A photo with the content of the current one would be found as that photo.
+        try (Pictures.png + Data([1])).write(to: URL(filePath: "\(other)/e.png"))
+        let (_, client, _) = try await startWithUser(["a", "b"])
+        let slideshow = client.service.slideshow
+        try await slideshow.setImageSize("full")
+        try await slideshow.next()
+        _ = try await control("configure", "local", "--directory", other)
+        try await poll { try await slideshow.properties().image == "\(other)/e.png" }
+    }
+
     @Test func `the download of a local photo keeps a name that is longer than a title`()
         async throws
     {

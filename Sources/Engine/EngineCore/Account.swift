@@ -131,16 +131,9 @@ package final class Account {
         feedWatch.update()
     }
 
-    /// Makes clients and slideshows read the photos again, because any of them may have changed.
+    /// Makes clients read the photos again, because any of them may have changed.
     func announcePhotos() {
         for source in feedWatch.sources { emit(.updated(source, new: 0)) }
-        let shown = engine.slideshows.all.compactMap { $0.photo?.id }.filter { $0.account == id }
-        Task {
-            for photo in Set(shown.map(\.photo)) {
-                guard let photo = try? await photos?.cachedPhoto(photo) else { continue }
-                emit(.photosChanged([photo]))
-            }
-        }
     }
 
     /// Restarts the session with another version of the provider, or with the placeholder of a missing one.

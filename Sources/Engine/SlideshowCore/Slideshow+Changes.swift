@@ -198,6 +198,12 @@ extension Slideshow {
         reader.addSized(account, changed)
     }
 
+    /// Checks the current photo if it is of an account whose photos may be other ones, for example of another folder.
+    private func checkCurrent(of account: AccountID) {
+        guard playlist.current?.id.account == account, photos.isLoggedIn(account) else { return }
+        Task { await checkCurrent() }
+    }
+
     /// Repeats a failed start or search, because an account or the network may be available.
     package func conditionsChanged() {
         if photo == nil, playlist.current != nil { start() }
@@ -211,11 +217,18 @@ extension Slideshow {
             // Another session may describe the photo in another way.
             if candidate?.shown.id.account == account { candidate = nil }
             accountsChanged()
-        case .changed(.state), .changed(.feed): conditionsChanged()
+            checkCurrent(of: account)
+        case .changed(.state): conditionsChanged()
+        case .changed(.feed):
+            conditionsChanged()
+            checkCurrent(of: account)
         case .updated(let source, let new):
             if settings.hasSource(of: account) { checkSourceSoon() }
             reader.sourceChanged(account, source, new: new)
-        case .photosChanged(let photos): photosChanged(account, photos)
+        case .photosChanged(let photos):
+            photosChanged(account, photos)
+            // Any photo may have changed.
+            if photos.isEmpty { checkCurrent(of: account) }
         case .photosRemoved(let photos):
             if settings.hasSource(of: account) { checkSourceSoon() }
             let ids = Set(photos.map { CombinedPhotoID(account, $0) })

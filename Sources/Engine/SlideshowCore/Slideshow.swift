@@ -485,6 +485,21 @@ package final class Slideshow {
         if shown != nil { watchImage() }
     }
 
+    /// Applies the present description of the current photo, or removes the photo if it no longer exists.
+    func checkCurrent() async {
+        guard let current = playlist.current else { return }
+        let before = latest ?? current.photo
+        do {
+            guard let photo = try await photos.photo(current.id, isCached: true) else { return }
+            // A description that has arrived since may be later.
+            if before == latest ?? playlist.current?.photo { update([current.id: photo]) }
+        } catch  where Self.isGone(error) {
+            await removePhotos([current.id])
+        } catch {
+            await logging { throw error }
+        }
+    }
+
     // MARK: Start and end
 
     /// Checks the current photo after the accounts have started.
@@ -511,9 +526,7 @@ package final class Slideshow {
                     }
                 } else {
                     await pin()
-                    if let photo = try await photos.photo(current.id, isCached: true) {
-                        update([current.id: photo])
-                    }
+                    await checkCurrent()
                 }
             } catch  where Self.isGone(error) {
                 Task { await removePhotos([current.id]) }
