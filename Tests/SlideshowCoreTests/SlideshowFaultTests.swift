@@ -220,6 +220,24 @@ struct SlideshowFaultTests {
         #expect(slideshow.canGoNext && fixture.photos.fetches.isEmpty)
     }
 
+    @Test(arguments: [false, true])
+    func `the next photo replaces a photo that is removed or hidden elsewhere in one step`(
+        isHidden: Bool
+    ) async throws {
+        let (main, kitchen) = try await open()
+        kitchen.replacementTimeLimit = .seconds(600)
+        try await kitchen.show("a/p3")
+        var shown: [String?] = []
+        kitchen.onChange = { [unowned kitchen] in shown.append(kitchen.photo?.id.photo.text) }
+        if isHidden {
+            try await main.hide("a/p3")
+        } else {
+            photos.accounts[0].photos[PhotoID("p3")] = nil
+            await kitchen.removePhotos([id("p3")])
+        }
+        #expect(shown.last == "p1" && !shown.contains(nil))
+    }
+
     @Test(arguments: [false, true], [false, true])
     func `any number of unreadable photos is passed over`(
         isLocal: Bool, isShuffled: Bool

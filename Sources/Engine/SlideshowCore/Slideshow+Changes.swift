@@ -91,15 +91,17 @@ extension Slideshow {
             guard !hiddenPhotos.contains(id) else { return }
             _ = try await photos.photo(id, isCached: false)
         }
-        // The next photo is prepared before, so that there is one change for clients.
-        if playlist.current?.id == id, playlist.future.isEmpty { try? await findCandidate() }
+        if playlist.current?.id == id, playlist.future.isEmpty {
+            await prepareReplacement(searchTimeLimit / 2)
+        }
         let number = try await hiddenPhotos.hide(id)
         // Once a photo is hidden, it leaves each playlist at the latest at the next start.
         let isForced = number != nil
         try await leave(id, number, isForced: isForced)
-        for other in hiddenPhotos.slideshows() where other !== self {
-            try await other.leave(id, number, isForced: isForced)
+        let others = hiddenPhotos.slideshows().filter { $0 !== self }.map { other in
+            Task { try await other.leave(id, number, isForced: isForced) }
         }
+        for other in others { try await other.value }
         photos.keepIDs()
     }
 

@@ -41,10 +41,21 @@ extension Slideshow {
     func findCandidate() async throws {
         while candidate == nil {
             let started = revision
-            do { try await prepare().value } catch is CancellationError {
+            let (search, result) = (prepare(), OneShotResult<Void, any Error>())
+            Task { result.complete(await Result { try await search.value }) }
+            // The search continues if the task of this call is cancelled.
+            do { try await result.valueUnlessCancelled() } catch is CancellationError {
                 // The order changed during the search.
                 guard started != revision else { throw CancellationError() }
             }
+        }
+    }
+
+    /// Prepares the photo that replaces the current one, so that there is one change for clients.
+    func prepareReplacement(_ limit: Duration) async {
+        try? await withTimeLimit(limit, ContinuousClock()) { [self] in
+            try await findCandidate()
+        } onTimeout: {
         }
     }
 

@@ -68,6 +68,8 @@ package final class Slideshow {
     private var missingSources: Set<SlideshowSource> = []
     private var isCheckingSource = false
     private var isDeleted = false
+    /// The time in which the next photo is searched for before the current one is removed.
+    var replacementTimeLimit = Duration.seconds(1)
     /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
     var searchTimeLimit = Duration.seconds(20)
     /// Returns the generator of the random order of one page or step.
@@ -418,6 +420,10 @@ package final class Slideshow {
                 if let shown = try? await load(entry.id, isCached: true) {
                     forward = (entry, shown)
                 }
+            }
+            if let id = candidate?.shown.id, isRemoved(id) { candidate = nil }
+            if playlist.future.allSatisfy({ isRemoved($0.id) }) {
+                await prepareReplacement(replacementTimeLimit)
             }
         }
         let isReplaced = try await commit(isForced: isForced) { playlist in
