@@ -1,5 +1,6 @@
 import EngineModel
 import ProviderKit
+import System
 import TestSupport
 
 @testable import SlideshowCore
@@ -8,20 +9,23 @@ import TestSupport
 @MainActor
 final class Hold {
     private var isActive = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private var waiting: [OneShotResult<Void, any Error>] = []
     /// The number of suspended calls.
-    var count: Int { waiting.count }
+    var count: Int { waiting.count { !$0.isComplete } }
 
     func begin() { isActive = true }
 
     func end() {
         isActive = false
-        for continuation in waiting { continuation.resume() }
+        for result in waiting { result.complete(.success(())) }
         waiting = []
     }
 
-    func wait() async {
-        if isActive { await withCheckedContinuation { waiting.append($0) } }
+    func wait() async throws {
+        guard isActive else { return }
+        let result = OneShotResult<Void, any Error>()
+        waiting.append(result)
+        try await result.valueUnlessCancelled()
     }
 }
 
@@ -133,7 +137,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     ) async throws -> (photos: [Photo], next: String) {
         await Task.yield()
         pageCount += 1
-        if !cursor.isEmpty { await laterPages.wait() }
+        if !cursor.isEmpty { try await laterPages.wait() }
         let account = try account(part.account)
         guard part.source.text == "all" || albums.contains(part.source.text) else {
             throw ProviderError.notFound("No source.")
@@ -197,7 +201,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         if cached.contains(id) { return path }
         if isCached, !account.isLocal { return nil }
         fetches.append(id)
-        await images.wait()
+        try await images.wait()
         if account.isUnreachable { throw HTTPError.unreachable("no route") }
         if failing.contains(id) {
             failures.insert(id)

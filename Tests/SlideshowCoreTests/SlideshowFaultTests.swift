@@ -238,6 +238,31 @@ struct SlideshowFaultTests {
         #expect(shown.last == "p1" && !shown.contains(nil))
     }
 
+    @Test func `calls reply within their time limit while a service does not respond`() async throws
+    {
+        let fixture = SlideshowFixture(photos)
+        let slideshow = fixture.slideshow
+        photos.accounts[0].isLocal = false
+        #expect(try await fixture.next() == "p1")
+        photos.cached = []
+        photos.images.begin()
+        slideshow.callTimeLimit = .seconds(3)
+        await #expect(throws: ProviderError.self) { try await slideshow.next() }
+        await #expect(throws: ProviderError.self) { try await slideshow.show("a/p3") }
+        // Other changes do not wait for an earlier call, or for an image.
+        try await slideshow.setImageSize("full")
+        #expect(slideshow.settings.imageSize == .full)
+        #expect(slideshow.image == "/regular/a/p1")
+        try await slideshow.hide("a/p1")
+        try await slideshow.attach(":1.1")
+        #expect(slideshow.hidden == [id("p1")] && slideshow.photo == nil)
+        photos.images.end()
+        try await poll { slideshow.photo != nil }
+        #expect(["p2", "p3"].contains(fixture.current))
+        #expect(slideshow.image.hasPrefix("/full/"))
+        await fixture.settle()
+    }
+
     @Test(arguments: [false, true], [false, true])
     func `any number of unreadable photos is passed over`(
         isLocal: Bool, isShuffled: Bool
@@ -247,7 +272,7 @@ struct SlideshowFaultTests {
         photos.accounts[0].isLocal = isLocal
         photos.failing = Set(names.dropLast(4).map(id))
         let fixture = SlideshowFixture(photos)
-        fixture.slideshow.searchTimeLimit = .seconds(600)
+        fixture.slideshow.callTimeLimit = .seconds(600)
         try await fixture.slideshow.setShuffled(isShuffled)
         var failures = 0
         while fixture.current.isEmpty, failures < 410 {

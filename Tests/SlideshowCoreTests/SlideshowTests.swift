@@ -347,7 +347,7 @@ struct SlideshowTests {
         let fixture = fixture(["p1", "p2", "p3"])
         let (slideshow, photos) = (fixture.slideshow, fixture.photos)
         photos.pageLimit = 1
-        slideshow.searchTimeLimit = .seconds(600)
+        slideshow.callTimeLimit = .seconds(600)
         try await slideshow.setShuffled(true)
         photos.failing = [CombinedPhotoID(photos.accounts[0].id, PhotoID("p1"))]
         photos.images.begin()

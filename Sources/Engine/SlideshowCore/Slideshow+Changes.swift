@@ -64,14 +64,21 @@ extension Slideshow {
     /// Sets the size of the image. The current photo is shown in the new size, if that can be fetched.
     package func setImageSize(_ name: String) async throws {
         let size = try ImageSize(parsing: name, "size")
-        try await navigation.run {
+        try await navigate { [self] in
             guard size != settings.imageSize else { return }
-            let resized = await loadCurrentImage(size)
+            let resized = try await withTimeLimit(callTimeLimit / 2, ContinuousClock()) { [self] in
+                await loadCurrentImage(size)
+            } onTimeout: {
+                nil
+            }
+            try Task.checkCancellation()
             try await commit { playlist in
                 playlist.settings.imageSize = size
                 invalidate()
                 playlist.replaceImage(resized)
             }
+            // A large image may arrive later.
+            if resized == nil { refresh(isImageLost: true) }
         }
         photosMayBeAvailable()
     }
@@ -92,7 +99,7 @@ extension Slideshow {
             _ = try await photos.photo(id, isCached: false)
         }
         if playlist.current?.id == id, playlist.future.isEmpty {
-            await prepareReplacement(searchTimeLimit / 2)
+            await prepareReplacement(callTimeLimit / 2)
         }
         let number = try await hiddenPhotos.hide(id)
         // Once a photo is hidden, it leaves each playlist at the latest at the next start.
@@ -110,9 +117,11 @@ extension Slideshow {
         let isReplaced = try await remove(where: { $0 == id }, isForced: isForced) {
             $0.hide(id, number)
         }
-        if !isReplaced { await showAny() }
-        // All other photos may be hidden as well.
-        if playlist.current == nil, playlist.future.isEmpty { await look() }
+        await wait(atMost: replacementTimeLimit) { [self] in
+            if !isReplaced { await showAny() }
+            // All other photos may be hidden as well.
+            if playlist.current == nil, playlist.future.isEmpty { await look() }
+        }
         onChange()
     }
 

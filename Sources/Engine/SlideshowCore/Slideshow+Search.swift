@@ -41,14 +41,21 @@ extension Slideshow {
     func findCandidate() async throws {
         while candidate == nil {
             let started = revision
-            let (search, result) = (prepare(), OneShotResult<Void, any Error>())
-            Task { result.complete(await Result { try await search.value }) }
-            // The search continues if the task of this call is cancelled.
-            do { try await result.valueUnlessCancelled() } catch is CancellationError {
+            let search = prepare()
+            do { try await value { try await search.value } } catch is CancellationError {
                 // The order changed during the search.
                 guard started != revision else { throw CancellationError() }
             }
         }
+    }
+
+    /// Returns the value of work, which continues if the task of this call is cancelled.
+    private func value<Value: Sendable>(
+        of work: @escaping @MainActor () async throws -> Value
+    ) async throws -> Value {
+        let result = OneShotResult<Value, any Error>()
+        Task { result.complete(await Result(work)) }
+        return try await result.valueUnlessCancelled()
     }
 
     /// Prepares the photo that replaces the current one, so that there is one change for clients.
@@ -244,13 +251,36 @@ extension Slideshow {
 
     // MARK: Steps
 
+    /// Runs a call of a client after all earlier steps, within ``callTimeLimit``. The call is cancelled after that; the
+    /// search or the fetch that it waits for continues, so that a later call finds the image.
+    func navigate(_ call: @escaping @MainActor () async throws -> Void) async throws {
+        try await withTimeLimit(callTimeLimit, ContinuousClock()) { [self] in
+            try await navigation.run {
+                try Task.checkCancellation()
+                try await call()
+            }
+        } onTimeout: {
+            throw ProviderError.failed(
+                Message("The service did not respond in time; try again later."))
+        }
+    }
+
+    /// Waits for work, which continues after the time limit.
+    func wait(atMost limit: Duration, for work: @escaping @MainActor () async -> Void) async {
+        let task = Task { await work() }
+        try? await withTimeLimit(limit, ContinuousClock()) {
+            await task.value
+        } onTimeout: {
+        }
+    }
+
     /// Shows the next photo.
     ///
     /// - Throws: ``EngineError/notFound(_:)`` without any photo; otherwise the error of the last photo that could not be
     ///   fetched.
     package func next() async throws {
         requestedSteps += 1
-        try await navigation.run { try await step() }
+        try await navigate { [self] in try await step() }
     }
 
     /// Shows the photo that was shown before the current one. Photos that can no longer be shown are skipped.
@@ -258,7 +288,7 @@ extension Slideshow {
     /// - Throws: ``EngineError/notFound(_:)`` if there is none.
     package func previous() async throws {
         requestedSteps += 1
-        try await navigation.run {
+        try await navigate { [self] in
             guard canGoPrevious else {
                 throw EngineError.notFound("No photo was shown before this one.")
             }
@@ -276,11 +306,12 @@ extension Slideshow {
     package func show(_ text: String) async throws {
         let id = try parse(text)
         requestedSteps += 1
-        try await navigation.run {
+        try await navigate { [self] in
             // Without a network, the error of the fetch states the reason.
-            guard let shown = try await load(id, isCached: photos.isMetered) else {
-                throw Self.notCached
+            let loaded = try await value { [self] in
+                try await load(id, isCached: photos.isMetered)
             }
+            guard let shown = loaded else { throw Self.notCached }
             try await commit { $0.show(shown, key: randomKey()) }
             stepped()
         }

@@ -70,8 +70,11 @@ package final class Slideshow {
     private var isDeleted = false
     /// The time in which the next photo is searched for before the current one is removed.
     var replacementTimeLimit = Duration.seconds(1)
-    /// The time limit of a search; tests that wait for other tasks within a search set a longer one.
-    var searchTimeLimit = Duration.seconds(20)
+    /// The time limit of a call of a client, which ends before the timeout of the client and includes the wait for earlier
+    /// steps. Tests that wait for other tasks within a call set a longer one.
+    var callTimeLimit = Duration.seconds(18)
+    /// The time limit of a search, which leaves time for the fetch that is in progress then.
+    var searchTimeLimit: Duration { callTimeLimit * 3 / 4 }
     /// Returns the generator of the random order of one page or step.
     let makeRandom: () -> any RandomNumberGenerator
 
@@ -313,7 +316,7 @@ package final class Slideshow {
         try await commit { _ = $0.clients.insert(client) }
         onAttach()
         reader.readTops()
-        await showAny()
+        await wait(atMost: callTimeLimit) { [self] in await showAny() }
     }
 
     /// Detaches a client that may be attached.
@@ -378,13 +381,18 @@ package final class Slideshow {
     private func timerFired() {
         let requested = requestedSteps
         Task {
-            await navigation.run {
-                // A step of a client replaces this one.
-                if requested == requestedSteps, playlist.timerInterval != nil {
-                    await logging { try await step() }
-                }
-                timer?.restart()
-            }
+            // A step of a client replaces this one.
+            await step { requested == requestedSteps && playlist.timerInterval != nil }
+            timer?.restart()
+        }
+    }
+
+    /// Performs a step that no client waits for, if it is still needed after the search.
+    private func step(if isNeeded: () -> Bool) async {
+        await logging {
+            // Calls of clients do not wait for the search.
+            if playlist.future.isEmpty { try await findCandidate() }
+            try await navigation.run { if isNeeded() { try await step() } }
         }
     }
 
@@ -444,11 +452,8 @@ package final class Slideshow {
     /// - Parameter isForClients: True if no photo is needed without an attached client.
     func showAny(isForClients: Bool = false) async {
         guard playlist.current == nil else { return }
-        await navigation.run {
-            guard playlist.current == nil, !isForClients || !playlist.clients.isEmpty else {
-                return
-            }
-            await logging { try await step() }
+        await step {
+            playlist.current == nil && (!isForClients || !playlist.clients.isEmpty)
         }
     }
 
@@ -466,7 +471,8 @@ package final class Slideshow {
         refresh()
     }
 
-    private func refresh(isImageLost: Bool = false) {
+    /// Refreshes the description of the current photo, or only its image.
+    func refresh(isImageLost: Bool = false) {
         Task {
             await refreshing.run {
                 // An earlier refresh may have stored the description.
