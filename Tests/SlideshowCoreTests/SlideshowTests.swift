@@ -547,6 +547,21 @@ struct SlideshowTests {
         #expect(fixture.slideshow.image == path)
     }
 
+    @Test func `a photo that changes while it is about to be shown has its latest description`()
+        async throws
+    {
+        let fixture = fixture()
+        fixture.photos.images.begin()
+        let step = Task { try await fixture.slideshow.show("local_ada/p3") }
+        try await poll { fixture.photos.images.count == 1 }
+        fixture.photos.portraits = [PhotoID("p3")]
+        let changed = fixture.photos.described(PhotoID("p3"))
+        fixture.slideshow.handle(.photosChanged([changed]), of: local)
+        fixture.photos.images.end()
+        try await step.value
+        try await poll { fixture.slideshow.photo?.photo == changed }
+    }
+
     @Test func `a lost image does not bring an earlier description back`() async throws {
         let fixture = fixture()
         _ = try await fixture.next()

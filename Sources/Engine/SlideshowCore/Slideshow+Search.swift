@@ -366,6 +366,8 @@ extension Slideshow {
 
     private func stepped() {
         timer?.restart()
+        // The photo may have changed while its image was fetched.
+        Task { await checkCurrent() }
         prepareIfActive()
         reader.readAhead()
     }
