@@ -8,13 +8,14 @@ struct StoreFile {
         /// There is no file, or an empty one.
         case new
         case present
-        /// The file is empty or missing, and the journal of a transaction remains.
+        /// The file has no complete header, or is empty or missing beside the journal of a transaction.
         case lost
     }
 
     /// The path, or the target of a link to a regular file.
     let path: String
     private let name: String
+    private static let headerBytes = 100
 
     init(_ path: String) {
         name = path
@@ -47,8 +48,9 @@ struct StoreFile {
         guard status.st_mode & S_IWUSR != 0 else {
             throw .readOnly(path, String(cString: strerror(EACCES)))
         }
-        guard status.st_size == 0 else { return .present }
-        return journalBytes == nil ? .new : .lost
+        // SQLite would take a file of one byte for an empty one.
+        guard status.st_size < Self.headerBytes else { return .present }
+        return status.st_size == 0 && journalBytes == nil ? .new : .lost
     }
 
     /// True for a regular file with a log of transactions.

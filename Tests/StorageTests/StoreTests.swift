@@ -231,6 +231,16 @@ extension Database {
             ])
     }
 
+    @Test(arguments: [off_t(1), 99])
+    func `a file without a complete header is damaged`(bytes: off_t) throws {
+        try fill(durable())
+        truncate(path, bytes)
+        let store = durable()
+        #expect(try store.runAndWait { try $0.count("account") } == 0)
+        #expect(try names == ["data.sqlite", "data.sqlite.damaged-1"])
+        #expect(store.notices.count == 1)
+    }
+
     @Test func `a disposable file is created again after any damage`() throws {
         for damage in ["garbage that is no database", ""] {
             try fill(disposable())
