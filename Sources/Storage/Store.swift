@@ -147,7 +147,9 @@ package final class Store: Sendable {
                 }
                 guard let reader, reader.identity == shared else { return nil }
                 let result = Result { try reader.snapshot { try body(reader) } }
-                if case .failure(let error as StorageError) = result, error.isAboutContents {
+                if case .failure(let error as StorageError) = result,
+                    error.isAboutContents || error.isAboutFile
+                {
                     self.reader = nil
                     return nil
                 }

@@ -400,6 +400,19 @@ extension Database {
         #expect(try await store.read { try $0.count("account") } == 2)
     }
 
+    @Test func `the log of a reader is truncated, and the next read uses the other connection`()
+        async throws
+    {
+        let store = disposable(hasReader: true)
+        try await store.run { database in
+            try database.add(account: "a")
+            try database.add(photos: 0..<1000, of: "a")
+        }
+        #expect(try await store.read { try $0.count("account") } == 1)
+        truncate("\(path)-wal", 0)
+        #expect(try await store.read { try $0.count("liked") } == 1000)
+    }
+
     // MARK: Deleted data
 
     @Test(arguments: [true, false])
