@@ -354,8 +354,7 @@ package final class Store: Sendable {
         if case .inUse = lock?.attempt() { return }
         try PrivateFolder.create(file.folder)
         guard try file.state() == .new else { return }
-        let new = StoreFile("\(file.path).new")
-        new.delete()
+        let new = try file.replacement()
         try database.copy(to: new.path)
         try new.sync()
         try file.take(new.path)
@@ -398,8 +397,7 @@ package final class Store: Sendable {
     private func writeNew(
         _ file: StoreFile, from damaged: DamagedDatabase?
     ) throws(StorageError) -> (path: String, rejected: Int) {
-        let new = StoreFile("\(file.path).new")
-        new.delete()
+        let new = try file.replacement()
         do throws(StorageError) {
             let database = try Database(path: new.path, durability: .full)
             try database.prepare(formats)

@@ -112,6 +112,18 @@ struct StoreFile {
         }
     }
 
+    /// Returns the file beside the path in which new contents are written, and deletes an earlier one.
+    ///
+    /// - Throws: ``StorageError/cannotOpen(_:_:)`` if the folder cannot be written, for which SQLite has another reason.
+    func replacement() throws(StorageError) -> StoreFile {
+        let new = StoreFile("\(path).new")
+        guard access(new.folder, W_OK) == 0 else {
+            throw .cannotOpen(path, String(cString: strerror(errno)))
+        }
+        new.delete()
+        return new
+    }
+
     /// Gives the file and its journal a new name.
     ///
     /// - Parameters:

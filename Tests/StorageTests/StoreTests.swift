@@ -318,6 +318,21 @@ extension Database {
         #expect(alien != .link || folder.has("fifo"))
     }
 
+    @Test func `a folder that the user may not write is reported with this reason`() async {
+        await #expect(processExitsWith: .success) {
+            await recordErrors {
+                let folder = try OrdinaryUser.become(copying: [])
+                let path = folder.appending("data/data.sqlite")
+                #expect(mkdir(folder.appending("data"), 0o500) == 0)
+                let store = Store(path, .durable, testFormats)
+                #expect(try store.runAndWait { try $0.count("account") } == 0)
+                #expect(
+                    store.notices.map(\.english) == ["\(path) cannot be opened: Permission denied."]
+                )
+            }
+        }
+    }
+
     @Test func `a journal that is not a file is named`() throws {
         try fill(durable())
         mkfifo("\(path)-journal", 0o600)
