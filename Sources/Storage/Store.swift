@@ -204,6 +204,22 @@ package final class Store: Sendable {
         }
     }
 
+    /// Deletes data, and removes them from a disposable file. If that fails, as on a full disk, the file is deleted with
+    /// all its contents, which the next task learns.
+    ///
+    /// - Parameter body: Deletes the data.
+    package func delete(_ body: @escaping @Sendable (Database) throws -> Void) async {
+        await queue.run { [self] () -> Void in
+            let isDeleted = (try? perform(body)) != nil
+            // While the file cannot be written, the contents are in memory.
+            guard path == ":memory:" || isDeleted && database?.identity != nil else {
+                return StoreFile(path).delete()
+            }
+            scrubTime = .now
+            if let database { scrubIfDue(database) }
+        }
+    }
+
     private func scrubIfDue(_ database: Database) {
         guard let scrubTime, scrubTime <= .now else { return }
         self.scrubTime = (try? database.scrub()) == nil ? .now + Self.pause : nil

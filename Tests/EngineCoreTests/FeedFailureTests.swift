@@ -1,6 +1,7 @@
 import EngineModel
 import Glibc
 import ProviderKit
+import Services
 import Storage
 import TestSupport
 import Testing
@@ -203,6 +204,26 @@ struct FeedFailureTests {
         #expect(try await next.account.photo("p1").isLiked)
         next.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await next.walk() == nine)
+    }
+
+    @Test(arguments: [false, true])
+    func `a cache in which nothing can be deleted is deleted with the login`(isRemoved: Bool)
+        async throws
+    {
+        let fixture = try await ServiceFixture(nine, isOpen: true, isRead: true)
+        try fixture.engine.stores.feeds.store.runAndWait {
+            try $0.execute(
+                "CREATE TRIGGER refuse BEFORE DELETE ON photo BEGIN SELECT RAISE(ABORT, 'no'); END")
+        }
+        if isRemoved {
+            try await fixture.engine.accounts.remove(fixture.account)
+        } else {
+            try await fixture.engine.accounts.logOut(fixture.account)
+        }
+        #expect(try fixture.base.stored.accounts.first?.isLoggedIn == (isRemoved ? nil : false))
+        // The first task learns that the contents are gone.
+        _ = try? fixture.feedRows("photo")
+        #expect(try fixture.feedRows("photo") == 0)
     }
 
     // MARK: Limits

@@ -73,9 +73,12 @@ nonisolated package struct FeedStore: Sendable {
     }
 
     /// Deletes the data of an account, and overwrites it in the file.
-    package func forget(_ account: AccountID) async throws {
-        try await run(account) { try $0.forget() }
-        await store.scrub()
+    package func forget(_ account: AccountID) async {
+        await store.delete { database in
+            try database.transaction { () throws(StorageError) in
+                try FeedTables(database: database, account: account).forget()
+            }
+        }
     }
 
     /// The columns of the properties of photos.

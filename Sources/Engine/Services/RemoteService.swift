@@ -327,7 +327,7 @@ package final class RemoteService: AccountPhotos {
         profileRequests.cancelAll()
         try await likes?.clear()
         await stores.images.forget(account)
-        if feed != nil { try await stores.feeds.forget(account) }
+        if feed != nil { await stores.feeds.forget(account) }
     }
 }
 
