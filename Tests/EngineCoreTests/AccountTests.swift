@@ -1,6 +1,7 @@
 import EngineCore
 import EngineModel
 import ProviderKit
+import Storage
 import TestSupport
 import Testing
 
@@ -103,6 +104,28 @@ struct AccountTests {
             try await fixture.engine.accounts.remove(account)
         }
         #expect(fixture.provider.users.value.isEmpty)
+    }
+
+    @Test func `the hidden photos and the sources of slideshows are deleted with the account`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        try await EngineFixture.makeStore(["one", "two"], in: directory)
+        let data = EngineFixture.dataStore(directory)
+        try await data.run {
+            try $0.execute(
+                """
+                INSERT INTO hidden VALUES (1, 'one_ada', 'a'), (2, 'two_ada', 'b');
+                INSERT INTO slideshow_source VALUES ('', 0, 'one_ada', 'x'), ('', 1, 'two_ada', 'y')
+                """)
+        }
+        try await AccountStore(data).delete(AccountID(stored: "one_ada"), defaultAccount: nil)
+        let left = try await data.run { database in
+            try database.all(
+                "SELECT account FROM hidden UNION ALL SELECT account FROM slideshow_source"
+            ) { $0.text(0) }
+        }
+        #expect(left == ["two_ada", "two_ada"])
     }
 
     @Test func `a logged-in account starts in the state loading`() async throws {

@@ -1,6 +1,7 @@
 package import EngineModel
 internal import Likes
 package import ProviderKit
+internal import SlideshowCore
 package import Storage
 internal import Translation
 
@@ -156,6 +157,7 @@ nonisolated package struct AccountStore: Sendable {
         try await store.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
+                try SlideshowStore.forget(id, in: database)
                 try database.query(
                     "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])
                 try Self.write(defaultAccount, to: database)

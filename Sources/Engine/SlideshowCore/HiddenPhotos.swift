@@ -60,12 +60,11 @@ package final class HiddenPhotos {
     }
 
     /// Forgets the hidden photos of an account that was removed.
-    package func forget(_ account: AccountID) async throws {
-        try await changes.run {
+    package func forget(_ account: AccountID) async {
+        await changes.run {
             guard ids.contains(where: { $0.account == account }) else { return }
-            try await store.change { (tables) throws(StorageError) in
-                try tables.unhideAll(of: account)
-            }
+            // Those that were hidden after ``SlideshowStore/forget(_:in:)``.
+            try? await store.change { (tables) throws(StorageError) in try tables.forget(account) }
             remove { $0.account == account }
         }
     }

@@ -144,14 +144,14 @@ nonisolated package struct SlideshowStore: Sendable {
         }
     }
 
+    /// Deletes the hidden photos and the sources of an account, in the transaction that deletes the account.
+    package static func forget(_ account: AccountID, in database: Database) throws(StorageError) {
+        try SlideshowTables(database: database).forget(account)
+    }
+
     /// Removes what was deleted of the playlists from the file, after an account has logged out.
     package func scrubPlaylists(_ account: AccountID) async {
         await cache.scrub(copiesWith: account.text)
-    }
-
-    /// Removes what was deleted of the settings and the hidden photos from the file, after an account was removed.
-    package func scrubSettings(_ account: AccountID) async {
-        await data.scrub(copiesWith: account.text)
     }
 
     /// Releases memory that is not needed now.

@@ -114,8 +114,10 @@ nonisolated struct SlideshowTables {
             [.text(id.account.text), .text(id.photo.text)])
     }
 
-    /// Deletes the hidden photos of an account.
-    func unhideAll(of account: AccountID) throws(StorageError) {
-        try database.query("DELETE FROM hidden WHERE account = ?", [.text(account.text)])
+    /// Deletes the hidden photos and the sources of an account.
+    func forget(_ account: AccountID) throws(StorageError) {
+        for table in ["hidden", "slideshow_source"] {
+            try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
+        }
     }
 }

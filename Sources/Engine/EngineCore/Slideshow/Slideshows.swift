@@ -122,14 +122,9 @@ package final class Slideshows {
 
     /// Deletes all data about an account that was removed.
     func forget(_ account: AccountID) async {
-        do { try await hidden.forget(account) } catch {
-            engine.ports.logger.notice(
-                "The hidden photos of an account cannot be deleted",
-                metadata: ["reason": "\(error)"])
-        }
+        await hidden.forget(account)
         for slideshow in all { await slideshow.accountRemoved(account) }
         await store.scrubPlaylists(account)
-        await store.scrubSettings(account)
     }
 
     // MARK: Images and IDs that are needed
