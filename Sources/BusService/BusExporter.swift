@@ -44,6 +44,9 @@ package final class BusExporter: EngineObserver {
         manager.add(ManagerObject.interface, on: ManagerObject(engine, secrets, findProviders))
         tree.export(manager)
         for slideshow in engine.slideshows.all { slideshowAdded(slideshow) }
+        if let runtimeFolder {
+            SlideshowFiles.delete(in: runtimeFolder, besides: Set(slideshows.keys))
+        }
         engine.addObserver(self)
         for provider in engine.providers { providerAdded(provider) }
         for account in engine.accounts.all { accountAdded(account) }

@@ -29,6 +29,15 @@ final class SlideshowFiles {
         self.logger = logger
     }
 
+    /// Deletes the files of slideshows that do not exist, which an earlier process has left.
+    static func delete(in folder: String, besides names: Set<String>) {
+        let prefix = "current-"
+        for file in (try? DirectoryListing(folder))?.names ?? [] where file.hasPrefix(prefix) {
+            let name = String(file.dropFirst(prefix.count).prefix { $0 != "." })
+            if !names.contains(name) { unlink("\(folder)/\(file)") }
+        }
+    }
+
     /// Writes the files, or deletes them without a photo. If they cannot be written, they are deleted, because those of
     /// the photo before would contradict the slideshow; clients of D-Bus do not need them.
     ///

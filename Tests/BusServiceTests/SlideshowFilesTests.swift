@@ -37,4 +37,20 @@ struct SlideshowFilesTests {
         show("b")
         try expectFiles(of: "b")
     }
+
+    @Test func `the files of slideshows that do not exist are deleted`() throws {
+        let directory = try TemporaryDirectory()
+        for name in ["current", "current-a", "current-b"] {
+            for suffix in ["", ".json", ".json.new"] {
+                try directory.write("", to: "folder/\(name)\(suffix)")
+            }
+        }
+        let folder = directory.appending("folder")
+        SlideshowFiles.delete(in: folder, besides: ["", "a"])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == [
+                "current", "current-a", "current-a.json", "current-a.json.new", "current.json",
+                "current.json.new",
+            ])
+    }
 }

@@ -87,6 +87,16 @@ struct SlideshowStoreTests {
         }
     }
 
+    @Test func `a playlist whose settings were lost is deleted at the start`() async throws {
+        for name in ["", "kitchen"] { try await save(playlist, of: name) }
+        try await data.run { try $0.execute("DELETE FROM slideshow") }
+        #expect(try await store.contents().names.isEmpty)
+        let names = try await cache.run { database in
+            try database.all("SELECT DISTINCT name FROM playlist") { $0.text(0) }
+        }
+        #expect(names == [""])
+    }
+
     @Test func `a playlist that was read with other settings begins at the top`() async throws {
         try await save(playlist)
         var other = settings

@@ -61,7 +61,7 @@ nonisolated package struct SlideshowStore: Sendable {
         SlideshowStore(data: .inMemory([dataFormat]), cache: .inMemory([cacheFormat]))
     }
 
-    /// Reads the contents. Playlists that cannot be read are empty.
+    /// Reads the contents. Playlists that cannot be read are empty; those without settings are deleted.
     ///
     /// - Throws: ``StorageError`` if the settings cannot be read.
     package func contents() async throws -> Contents {
@@ -71,6 +71,7 @@ nonisolated package struct SlideshowStore: Sendable {
             return (try tables.settings(), try tables.hidden())
         }
         contents.hidden = hidden
+        await deletePlaylists(besides: Set(settings.keys))
         for (name, settings) in settings.merging(
             ["": SlideshowSettings()], uniquingKeysWith: { stored, _ in stored })
         {
@@ -84,6 +85,20 @@ nonisolated package struct SlideshowStore: Sendable {
             contents.playlists[name] = playlist
         }
         return contents
+    }
+
+    /// Deletes the playlists of unknown slideshows, which remain if the data are lost: no account that leaves would delete
+    /// its photos from them.
+    private func deletePlaylists(besides names: Set<String>) async {
+        let isDeleted = try? await cache.run { database in
+            let stored = try database.all("SELECT name FROM playlist_state WHERE name <> ''") {
+                $0.text(0)
+            }
+            let unknown = Set(stored).subtracting(names)
+            for name in unknown { try PlaylistTables(database: database, name: name).delete() }
+            return !unknown.isEmpty
+        }
+        if isDeleted == true { await cache.scrub() }
     }
 
     /// Creates a slideshow with a name.
