@@ -343,6 +343,15 @@ struct SlideshowTests {
         #expect(first.last != second.first)
     }
 
+    @Test func `a round begins if no photo that is left of the last one can be fetched`()
+        async throws
+    {
+        let fixture = fixture()
+        fixture.photos.failing = Set(nine.dropFirst(2).map { id($0) })
+        try await fixture.slideshow.setShuffled(true)
+        #expect(try await Set(fixture.next(10)) == ["p1", "p2"])
+    }
+
     @Test func `no round begins while another task reads photos of this round`() async throws {
         let fixture = fixture(["p1", "p2", "p3"])
         let (slideshow, photos) = (fixture.slideshow, fixture.photos)

@@ -163,7 +163,7 @@ extension Slideshow {
                     search.current = entry
                     continue
                 }
-                search.hasRest = true
+                search.rest.insert(entry.id)
                 guard search.attempted.insert(entry.id).inserted else { continue }
                 if search.isLook {
                     search.hasFound = true
@@ -176,7 +176,7 @@ extension Slideshow {
                         return Candidate(shown: shown, positions: search.positions)
                     }
                     // The photo was edited since its page was read.
-                    try await skip(entry, isGone: false)
+                    try await skip(entry, isGone: false, &search)
                 }
                 if search.isStopped, !isStopped {
                     if !photos.mayFetch(entry.id.account) { stop = entry.position }
@@ -235,14 +235,17 @@ extension Slideshow {
                     continue
                 }
                 let isGone = Self.isGone(error)
-                if isGone || !isCached { try await skip(entry, isGone: isGone) }
+                if isGone || !isCached { try await skip(entry, isGone: isGone, &search) }
                 return nil
             }
         }
     }
 
     /// Skips a photo in this round.
-    private func skip(_ entry: Playlist.Entry, isGone: Bool) async throws {
+    private func skip(
+        _ entry: Playlist.Entry, isGone: Bool, _ search: inout SlideshowSearch
+    ) async throws {
+        search.rest.remove(entry.id)
         let positions = Playlist.waiting.contains(entry.position) ? [entry.position] : []
         try await commit {
             $0.skip(entry.id, isGone: isGone, key: randomKey(), passed: positions)

@@ -239,7 +239,7 @@ package final class SlideshowReader {
     /// - Returns: False if no round began.
     /// - Throws: `StorageError`.
     func beginRound(after search: SlideshowSearch) async throws -> Bool {
-        guard search.current == nil, !search.hasRest else { return false }
+        guard search.current == nil, search.rest.isEmpty else { return false }
         return try await queue.run {
             try await slideshow.commit { playlist in
                 guard search.additionCount == additionCount else { return false }

@@ -35,8 +35,8 @@ nonisolated struct SlideshowSearch {
     var firstRound: Int64?
     /// The number of times that photos had been added when the search last looked for them.
     var additionCount = 0
-    /// True if photos of the round remain that cannot be shown now.
-    var hasRest = false
+    /// The photos of the round that cannot be shown now. Those that were skipped belong to the next round.
+    var rest: Set<CombinedPhotoID> = []
     /// True if any photo sufficed and there is one.
     var hasFound = false
     /// True if the search ended before the end of the source.
@@ -67,7 +67,7 @@ nonisolated struct SlideshowSearch {
     /// Begins with the first photo again.
     mutating func begin() {
         positions = []
-        hasRest = false
+        rest = []
     }
 
     /// Decides about the next photo.
