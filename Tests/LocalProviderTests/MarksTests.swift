@@ -55,6 +55,18 @@ import Testing
         #expect(try await bob.setLiked(a, false)?.photo.likes == nil)
     }
 
+    @Test func `likes are shown after the loss of the cache while the data cannot be written`()
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        folder.session.close()
+        chmod(folder.directory.appending("data/data.sqlite"), 0o400)
+        try FileManager.default.removeItem(atPath: folder.cache)
+        let again = try await restarted(folder)
+        #expect(try await again.photos().filter(\.isLiked).map(\.id) == [id])
+    }
+
     @Test func `a like survives the deletion of the data folder`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         try FileManager.default.removeItem(atPath: folder.directory.appending("data"))

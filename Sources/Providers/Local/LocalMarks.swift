@@ -251,7 +251,7 @@ final class LocalMarks: Sendable {
         ids.isEmpty ? [] : try store.runAndWait { try Self.files(ids, $0) }
     }
 
-    /// Stores the decision of a scan. Blocks.
+    /// Stores the decision of a scan. While the file cannot be written, the decision is kept in memory. Blocks.
     ///
     /// - Parameters:
     ///   - files: The photos that are in the index now, and whose file has moved or changed.
@@ -263,28 +263,21 @@ final class LocalMarks: Sendable {
     func commit(
         _ files: [PhotoFile], lost lostFiles: [PhotoFile], hidden: Set<Int64> = []
     ) throws -> (gained: [String: Int], photos: Set<Int64>) {
+        do {
+            return try commit(files, lostFiles, hidden, isStored: true)
+        } catch StorageError.readOnly {
+            return try commit(files, lostFiles, hidden, isStored: false)
+        }
+    }
+
+    private func commit(
+        _ files: [PhotoFile], _ lostFiles: [PhotoFile], _ hidden: Set<Int64>, isStored: Bool
+    ) throws -> (gained: [String: Int], photos: Set<Int64>) {
         let (found, lost) = (Set(files.map(\.id)), Set(lostFiles.map(\.id)).union(hidden))
         let present = state.withLock { $0.found.union(found).subtracting(lost) }
         return try store.runAndWait { [self] database in
-            var recipients: Set<Int64> = []
-            try database.transaction { () throws(StorageError) in
-                for file in files where try !Self.files([file.id], database).isEmpty {
-                    try Self.write(file, database)
-                }
-                for file in lostFiles {
-                    for other in try Self.copies(of: file, database).filter(present.contains) {
-                        // A user that likes both photos likes the lost one on.
-                        try database.query(
-                            "UPDATE OR IGNORE mark SET photo = ? WHERE photo = ? AND kind = 'like'",
-                            [.integer(other), .integer(file.id)])
-                        if database.changedRows > 0 { recipients.insert(other) }
-                    }
-                }
-                try database.query(
-                    "UPDATE marked SET is_gone = 1 WHERE id IN (SELECT value FROM json_each(?))",
-                    [PictureIndex.list(lostFiles.map(\.id))])
-                try Self.deleteUnmarked(database)
-            }
+            let recipients =
+                isStored ? try Self.write(files, lost: lostFiles, present, database) : []
             let changed = recipients.union(lost).union(found)
             let marks = try Self.marks(of: changed, database)
             return state.withLock { state in
@@ -338,6 +331,34 @@ final class LocalMarks: Sendable {
                 digest: FileDigest(bytes: row.blob(5), count: row.integer(6)),
                 isGone: row.integer(7) != 0)
         }
+    }
+
+    /// Writes the decision of a scan.
+    ///
+    /// - Returns: The photos that have new likes.
+    private static func write(
+        _ files: [PhotoFile], lost: [PhotoFile], _ present: Set<Int64>, _ database: Database
+    ) throws(StorageError) -> Set<Int64> {
+        var recipients: Set<Int64> = []
+        try database.transaction { () throws(StorageError) in
+            for file in files where try !Self.files([file.id], database).isEmpty {
+                try write(file, database)
+            }
+            for file in lost {
+                for other in try copies(of: file, database).filter(present.contains) {
+                    // A user that likes both photos likes the lost one on.
+                    try database.query(
+                        "UPDATE OR IGNORE mark SET photo = ? WHERE photo = ? AND kind = 'like'",
+                        [.integer(other), .integer(file.id)])
+                    if database.changedRows > 0 { recipients.insert(other) }
+                }
+            }
+            try database.query(
+                "UPDATE marked SET is_gone = 1 WHERE id IN (SELECT value FROM json_each(?))",
+                [PictureIndex.list(lost.map(\.id))])
+            try deleteUnmarked(database)
+        }
+        return recipients
     }
 
     private static func write(_ file: PhotoFile, _ database: Database) throws(StorageError) {
