@@ -1,4 +1,7 @@
+import Feeds
 import ProviderKit
+import Services
+import Storage
 import TestSupport
 import Testing
 
@@ -18,6 +21,21 @@ struct KnownLikesTests {
         _ = try await fixture.account.setLiked("p1", false)
         try await poll { fixture.account.likeCount == 8 }
         #expect(try await fixture.walk("likes").count == 8)
+    }
+
+    @Test func `the number of likes is known after a restart before the service replies`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
+        fixture.service.state.update { state in
+            state.liked = ["a"]
+            state.held = ["profile"]
+        }
+        _ = try await fixture.page("likes")
+        // Without the stored profile, no other step of the start counts.
+        try fixture.engine.stores.feeds.store.runAndWait { try $0.execute("DELETE FROM profile") }
+        let next = try await ServiceFixture(after: fixture)
+        try await poll { next.account.likeCount == 1 }
     }
 
     @Test func `the likes of a service without a list of likes are those that are known`()

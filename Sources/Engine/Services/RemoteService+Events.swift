@@ -66,7 +66,12 @@ extension RemoteService {
                 .event(
                     .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0)))
         }
-        // If the service does not report the number of likes, it is the number of cached photos that are liked.
+        updateLikeCount()
+    }
+
+    /// Reads the stored number of likes. If the service does not report the number, it is the number of cached photos that
+    /// are liked.
+    func updateLikeCount() {
         Task {
             guard let count = try? await feed?.likeCount(), count != likeCount else { return }
             likeCount = count

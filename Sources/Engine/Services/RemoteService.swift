@@ -129,6 +129,8 @@ package final class RemoteService: AccountPhotos {
     private var knownLikeCount = 0
 
     package func start() {
+        // The keyring and the service may reply later.
+        updateLikeCount()
         Task {
             // The errors are reported by the state of the account.
             try? await likes?.load()
