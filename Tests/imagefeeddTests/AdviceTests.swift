@@ -43,6 +43,20 @@ struct AdviceTests {
         ])
     }
 
+    @Test func `the status without accounts fails only if their file cannot be read`()
+        async throws
+    {
+        try RunningDaemon.configure("[Daemon]\nTypo=1\n")
+        let daemon = try await RunningDaemon()
+        let status = try await Terminal.run("status")
+        #expect(status.exit == .code(0) && status.output.contains("Typo"))
+        try await daemon.stop()
+        try PrivateBus.current.directory.write(
+            String(repeating: "garbage ", count: 2_000), to: "\(Disk.data)/data.sqlite")
+        _ = try await RunningDaemon()
+        #expect(try await Terminal.run("status").exit == .code(1))
+    }
+
     @Test func `errors of a local user name the next step`() async throws {
         try Pictures.add(["Newest"])
         _ = try await RunningDaemon()

@@ -24,8 +24,7 @@ struct StatusCommand: AsyncParsableCommand {
         try output.show(screen)
         guard snapshot.accounts.isEmpty else { return }
         Console.printMessage(screen.loginAdvice)
-        // The accounts may be in a file that cannot be read.
-        if !snapshot.notices.isEmpty { throw CommandFailure(.failed) }
+        if !snapshot.accountFileNotices.isEmpty { throw CommandFailure(.failed) }
     }
 }
 

@@ -107,10 +107,16 @@ extension DaemonMirror {
         "\(try account(reference.account).id)/\(reference.id)"
     }
 
-    /// Fails with the notices about the file of the accounts, which may contain some that cannot be read.
+    /// The notices about the file of the accounts, which may contain some that cannot be read. Empty if there is an
+    /// account.
+    var accountFileNotices: [String] {
+        accounts.isEmpty ? notices.filter { $0.contains("data.sqlite") } : []
+    }
+
+    /// Fails with the notices about the file of the accounts.
     func checkNotices() throws(CommandFailure) {
-        let reasons = notices.filter { $0.contains("data.sqlite") }
-        guard accounts.isEmpty, !reasons.isEmpty else { return }
+        let reasons = accountFileNotices
+        guard !reasons.isEmpty else { return }
         throw CommandFailure(.failed, reasons.joined(separator: " "))
     }
 
