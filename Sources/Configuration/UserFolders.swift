@@ -45,6 +45,17 @@ package struct UserFolders: Sendable {
             + ["\(configuration)/imagefeed.conf"]
     }
 
+    /// Removes relative paths of the user's folders from the environment, because GLib does not ignore them. Must be
+    /// called before the first call of GLib, and before there is another thread.
+    package static func removeRelativeVariables() {
+        for name in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"] {
+            guard let value = getenv(name), value.pointee != CChar(UInt8(ascii: "/")) else {
+                continue
+            }
+            unsetenv(name)
+        }
+    }
+
     /// Returns the folders of the user of this process.
     ///
     /// Image paths are D-Bus strings, which must be UTF-8. The folders of the daemon therefore must be valid UTF-8,

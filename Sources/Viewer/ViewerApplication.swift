@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Contract
 internal import DBus
 internal import Glibc
@@ -34,6 +35,7 @@ package enum ViewerApplication {
                 tr("Unknown option {option}. Use --help for the options.", ["option": unknown]),
                 EX_USAGE)
         }
+        UserFolders.removeRelativeVariables()
         MainLoop.use()
         let application = Application(id: "org.imagefeed.Viewer")
         application.onStart = { start(application) }

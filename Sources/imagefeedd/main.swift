@@ -1,4 +1,5 @@
 internal import CLinux
+internal import Configuration
 internal import DBus
 internal import Desktop
 internal import Glibc
@@ -16,6 +17,7 @@ do {
         printError(problem)
         exit(EXIT_FAILURE)
     }
+    UserFolders.removeRelativeVariables()
     // One thread owns the state, and an idle daemon never wakes up.
     MainLoop.use()
     // One heap for the main thread, which would otherwise wait while another thread that has the lock of the heap is

@@ -60,6 +60,17 @@ struct LocalSettingsTests {
         try await poll { try await slideshow.properties().image == "\(other)/e.png" }
     }
 
+    @Test func `a relative folder of the configuration does not hide the pictures folder`()
+        async throws
+    {
+        try PrivateBus.current.directory.write(
+            "XDG_PICTURES_DIR=\"$HOME/Photos\"\n", to: "home/.config/user-dirs.dirs")
+        try Pictures.add("a.png", folder: "home/Photos")
+        let (_, _, _) = try await startWithUser(
+            launcher: ["/usr/bin/env", "XDG_CONFIG_HOME=relative"])
+        #expect(try await titles() == ["a"])
+    }
+
     @Test func `the download of a local photo keeps a name that is longer than a title`()
         async throws
     {
