@@ -19,6 +19,12 @@ extension Provider {
     ///
     /// This is a cast, because a public protocol cannot have a requirement that only this package sees.
     package var installed: (any InstalledProvider)? { self as? any InstalledProvider }
+
+    /// Throws the reason if the provider cannot be used or was removed.
+    @MainActor package func checkUsability() throws(ProviderError) {
+        guard let unusable = self as? UnusableProvider else { return }
+        throw .failed(unusable.condition.reason)
+    }
 }
 
 /// The state of an installed provider.
@@ -82,7 +88,7 @@ package struct UnusableProvider: InstalledProvider {
 }
 
 /// The session of an account whose provider cannot be used. Every request fails.
-final class UnusableSession: RemoteFeed {
+final class UnusableSession: RemoteImages {
     let events: AsyncStream<SessionEvent>
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let reason: Message
@@ -104,4 +110,20 @@ final class UnusableSession: RemoteFeed {
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
         throw ProviderError.failed(reason)
     }
+    func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String? {
+        throw ProviderError.failed(reason)
+    }
+    var imageClient: any HTTPClient { UnusableClient(reason: reason) }
+}
+
+private struct UnusableClient: HTTPClient {
+    let reason: Message
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        throw ProviderError.failed(reason)
+    }
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse { throw ProviderError.failed(reason) }
 }

@@ -108,6 +108,27 @@ struct PluginTests {
         #expect(try await account.refresh("") == 0)
     }
 
+    @Test func `calls for an account without its plugin fail with the reason`() async throws {
+        let fixture = try await PluginContext.start().fixture
+        let account = try await fixture.logIn()
+        let photo = try await account.firstID()
+        let removed = try await fixture.signals("InterfacesRemoved")
+        try fixture.uninstallRSS()
+        try await fixture.waitForProvider(removed)
+        let replies = [
+            await errorReply { _ = try await account.refresh() },
+            await errorReply { _ = try await account.imagePath(photo, size: "full") },
+            await errorReply {
+                let transfer = try await account.download(photo, to: try Destination.file("saved"))
+                try await fixture.client.service.transfer(transfer).wait()
+            },
+        ]
+        for reply in replies {
+            #expect(reply?.name == ServiceError.serviceFailed.name)
+            #expect(reply?.message.contains("no longer installed") == true)
+        }
+    }
+
     @Test func `an invalid manifest is listed with its reason and does not affect others`()
         async throws
     {

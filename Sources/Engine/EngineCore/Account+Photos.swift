@@ -27,9 +27,7 @@ extension Account {
     package func changeLike(of photo: String, to isLiked: Bool?) async throws -> LikeReply {
         let photos = try session()
         guard photos.likesSource != nil else {
-            if let unusable = provider as? UnusableProvider {
-                throw ProviderError.failed(unusable.condition.reason)
-            }
+            try provider.checkUsability()
             throw EngineError.notSupported(
                 Message("{provider} has no likes.", ["provider": provider.info.name]))
         }

@@ -358,6 +358,7 @@ package final class Account {
 
     /// Fetches the profile, the default feed and the sources. The user requested it, so the keyring may prompt.
     package func refresh() async throws {
+        try provider.checkUsability()
         let wasLocked = if case .locked = state { true } else { false }
         try await credentials?.unlock()
         if wasLocked { engine.retryNow() }
