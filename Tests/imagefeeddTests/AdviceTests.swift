@@ -40,6 +40,8 @@ struct AdviceTests {
             ("login mastodon", 64, "--server"),
             ("login local --username ada", 1, "--register"),
             ("configure unsplash", 64, "--client-id"),
+            ("login daily", 78, "without a contact; set Contact= in the group [Daemon]"),
+            ("configure daily", 1, "such as Contact="),
         ])
     }
 

@@ -68,9 +68,9 @@ struct ConfigureCommand: AsyncParsableCommand {
         try output.show(JSON(properties, of: .provider))
     }
 
-    /// Checks before the prompts that the provider has settings.
+    /// Checks before the prompts that the provider has a client ID.
     ///
-    /// - Throws: ``CommandFailure`` if the provider has no settings or cannot be used.
+    /// - Throws: ``CommandFailure`` if the provider has no client ID or cannot be used.
     @MainActor private func checkSettings(
         of provider: ProviderProperties, _ client: ProviderClient
     ) async throws(CommandFailure) {
@@ -83,7 +83,7 @@ struct ConfigureCommand: AsyncParsableCommand {
             try await client.configure([:])
         } catch let error as BusError where error.isReply(.notSupported) {
             throw CommandFailure.tr(
-                "“{provider}” has no settings. Log in with “imagefeedctl login {id}”.",
+                "“{provider}” has no client ID; imagefeed.conf(5) describes its settings, such as Contact=. Log in with “imagefeedctl login {id}”.",
                 ["provider": provider.name, "id": provider.id])
         } catch {
             // Other errors are reported by the call that sets the values.

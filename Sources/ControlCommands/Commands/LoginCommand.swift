@@ -55,9 +55,12 @@ struct LoginCommand: AsyncParsableCommand {
         do {
             path = try await logIn(dialogue, options)
         } catch let error as BusError where error.isReply(.notConfigured) {
-            throw CommandFailure(
-                error,
-                advice: tr("Run “imagefeedctl configure {provider}”.", ["provider": provider]))
+            // Only a provider with a redirect URI has the settings that the command changes.
+            let redirectAddress = try? await service.provider(provider).redirectAddress
+            let advice =
+                redirectAddress?.isEmpty == false
+                ? tr("Run “imagefeedctl configure {provider}”.", ["provider": provider]) : nil
+            throw CommandFailure(error, advice: advice)
         } catch let error as BusError where error.isReply(.rateLimited) {
             // “imagefeedctl status” shows no retry of a login. The daemon's message says to try again later.
             throw CommandFailure(.tryLater, error.explanation())

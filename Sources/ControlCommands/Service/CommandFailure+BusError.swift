@@ -62,7 +62,6 @@ extension ServiceError {
     /// The hint for users of the command line, which the daemon's message does not contain.
     fileprivate var advice: String? {
         switch self {
-        case .notConfigured: tr("Run “imagefeedctl configure PROVIDER”.")
         case .needsLogin: tr("Log in with “imagefeedctl login PROVIDER”.")
         case .noSuchUser: tr("To create a user, add --register.")
         case .userExists: tr("To log in, omit --register.")
