@@ -55,7 +55,9 @@ final class ManagerObject {
                 .limitsExceeded, "This client starts too many logins; try again in a minute.")
         }
         if engine.provider(provider) == nil { await findProviders() }
-        return try engine.logins.start(provider, parse(options, caller)).path
+        let options = try parse(options, caller)
+        try await engine.logins.checkClientSecret(of: provider)
+        return try engine.logins.start(provider, options).path
     }
 
     private func setDefaultAccount(_ path: ObjectPath) async throws {

@@ -53,6 +53,14 @@ struct ConfigureTests {
         #expect(service.manager.unsplash.settings.value == [["client_id": "a"]])
     }
 
+    @Test func `configure with the client ID alone names the option of the client secret`()
+        async throws
+    {
+        let result = try await Control.expectSuccess(configure + ["--client-id", "a"])
+        #expect(result.error.contains("pass it with --client-secret-file FILE"))
+        #expect(result.error.contains("imagefeedctl login unsplash"))
+    }
+
     @Test(arguments: [
         (["unsplash"], Int32(64), "--client-id"), (["local"], 64, "--directory"),
         (["local", "--client-id", "a"], 64, "--exclude"),

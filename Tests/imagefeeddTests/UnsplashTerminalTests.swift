@@ -10,6 +10,9 @@ struct UnsplashTerminalTests {
         let fixture = try await UnsplashFixture(photoCount: 150, setup: .addresses)
         let unsplash = fixture.unsplash
         #expect(try await Terminal.run("login", "unsplash", "--no-browser").exit == .code(78))
+        _ = try await Terminal.output("configure", "unsplash", "--client-id", unsplash.clientID)
+        let withoutSecret = try await Terminal.run("login", "unsplash", "--no-browser")
+        #expect(withoutSecret.exit == .code(78) && withoutSecret.output.isEmpty)
         _ = try await Terminal.output(
             "configure", "unsplash", "--client-id", unsplash.clientID, "--client-secret-file", "-",
             input: unsplash.clientSecret + "\n")

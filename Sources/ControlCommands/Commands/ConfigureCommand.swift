@@ -53,17 +53,22 @@ struct ConfigureCommand: AsyncParsableCommand {
         }
         try await checkSettings(of: provider, client)
         let isGiven = clientID != nil || clientSecretFile != nil
-        try await client.configure(
-            isGiven ? try await settingsFromOptions() : try await prompt(for: provider))
+        let settings = isGiven ? try await settingsFromOptions() : try await prompt(for: provider)
+        try await client.configure(settings)
         let properties = try await client.properties()
         Console.printMessage(
             properties["Configured"]?.bool == false
                 ? tr(
                     "{provider} is not completely configured yet. Set the other value, too.",
                     ["provider": provider.name])
-                : tr(
-                    "{provider} is configured. Log in with “imagefeedctl login {id}”.",
-                    ["provider": provider.name, "id": provider.id])
+                // The daemon reads the secret only when it is needed.
+                : settings[.clientSecret] == nil
+                    ? tr(
+                        "The client ID is stored. If the client secret is not, pass it with --client-secret-file FILE; then log in with “imagefeedctl login {id}”.",
+                        ["id": provider.id])
+                    : tr(
+                        "{provider} is configured. Log in with “imagefeedctl login {id}”.",
+                        ["provider": provider.name, "id": provider.id])
         )
         try output.show(JSON(properties, of: .provider))
     }

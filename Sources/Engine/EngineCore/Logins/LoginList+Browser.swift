@@ -19,15 +19,7 @@ extension LoginList {
         ) { [engine] in try await engine.tokenEndpoint(provider, settings) }
         let authorization = makeAuthorization(context, isManual: options.isManual)
         let login = add(provider, options, authorization)
-        login.begin { [self] in
-            do {
-                try await checkClientSecret(of: provider)
-            } catch {
-                authorization.finish(.failed(Message(error).translated))
-                throw error
-            }
-            return try await complete(login, authorization, context)
-        }
+        login.begin { [self] in try await complete(login, authorization, context) }
         return login
     }
 
@@ -102,11 +94,11 @@ extension LoginList {
         return account
     }
 
-    /// Throws before the user opens the browser if the client secret is missing. A locked keyring may contain it, so
-    /// that is not an error.
-    private func checkClientSecret(of provider: any OAuthLogin) async throws {
-        let key = SecretKey.provider(provider.info.id)
-        let isMissing = try? await ports.secrets.lookUp(key) == nil
+    /// Throws ``EngineError/notConfigured(_:)`` if a provider needs a client secret that is missing. A locked keyring
+    /// may contain it, so that is not an error. Call it before a login starts, which has an address for the browser.
+    package func checkClientSecret(of id: String) async throws {
+        guard let provider = engine.provider(id)?.loginMethod.oauth else { return }
+        let isMissing = try? await ports.secrets.lookUp(.provider(id)) == nil
         if isMissing == true { throw Engine.notConfigured(provider) }
     }
 }
