@@ -83,4 +83,21 @@ struct SlideshowValueTests {
         #expect(line.dropLast().displayWidth <= columns)
         #expect(line.hasPrefix("local_ada/cac9a20756bcd20e  word word"))
     }
+
+    @Test func `the list has short references to accounts only on a terminal`() {
+        let sources = ["", "album:City lights"].map { source in
+            Variant.structure([
+                .objectPath(ServiceName.accounts.appending("unsplash_bob")), .string(source),
+            ])
+        }
+        let list = SlideshowList(
+            slideshows: [
+                SlideshowProperties(
+                    ServiceName.slideshow, ["Sources": .array(sources, of: "(os)")])
+            ], shortIDs: Samples.snapshot.shortIDs)
+        let text = list.text(for: .terminal(columns: 80, isColoured: false))
+        #expect(text.contains("(default)  unsplash, unsplash:album:City lights"))
+        let fields = list.text(for: .pipe)
+        #expect(fields.contains("\tunsplash_bob, unsplash_bob:album:City lights\t"))
+    }
 }

@@ -161,8 +161,9 @@ struct SlideshowListCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
+        let snapshot = try await ServiceClient().snapshot()
         try output.show(
-            SlideshowList(slideshows: try await ServiceClient().snapshot().slideshows))
+            SlideshowList(slideshows: snapshot.slideshows, shortIDs: snapshot.shortIDs))
     }
 }
 

@@ -37,6 +37,8 @@ extension SlideshowProperties: Renderable {
 /// The slideshows, the default one first.
 struct SlideshowList: Renderable {
     let slideshows: [SlideshowProperties]
+    /// The shortest references to accounts; see `DaemonMirror.shortIDs`.
+    let shortIDs: [String: String]
 
     var json: JSON {
         .array(
@@ -52,7 +54,7 @@ struct SlideshowList: Renderable {
         let rows = slideshows.map { slideshow in
             [
                 Cell(slideshow.name.isEmpty ? target.tr("(default)") : slideshow.name),
-                Cell(slideshow.sources.joined(separator: " ")),
+                Cell(sources(of: slideshow, for: target)),
                 Cell(slideshow.photo?.caption ?? ""),
             ]
         }
@@ -62,6 +64,15 @@ struct SlideshowList: Renderable {
                 .init(title: tr("PHOTO"), minimumWidth: 12, dropRank: 1),
             ], rows: rows
         ).text(for: target)
+    }
+
+    /// Returns the sources of a slideshow. The names of albums contain spaces.
+    private func sources(of slideshow: SlideshowProperties, for target: OutputTarget) -> String {
+        slideshow.sources.map { source in
+            let account = source.prefix { $0 != ":" }
+            let short = target == .pipe ? nil : shortIDs[String(account)]
+            return (short ?? String(account)) + source[account.endIndex...]
+        }.joined(separator: ", ")
     }
 }
 
