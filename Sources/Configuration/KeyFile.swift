@@ -51,9 +51,10 @@ package struct KeyFile: Sendable {
     ) throws(BadLine) -> [String: [String: String]] {
         let file = g_key_file_new()
         defer { g_key_file_unref(file) }
+        // Otherwise GKeyFile drops keys with a language other than that of the user, which are to be reported.
         guard
-            g_key_file_load_from_data(file, text, gsize(text.utf8.count), G_KEY_FILE_NONE, nil)
-                != 0
+            g_key_file_load_from_data(
+                file, text, gsize(text.utf8.count), G_KEY_FILE_KEEP_TRANSLATIONS, nil) != 0
         else {
             throw BadLine(
                 number: number,

@@ -66,6 +66,8 @@ import Testing
             "[Provider local] Enabled: “perhaps” is neither true nor false"
         ),
         ("[Provider local]\nDirectry=/x", "[Provider local] Directry: there is no such key"),
+        ("[Provider daily]\nFoo[de]=x", "[Provider daily] Foo[de]: there is no such key"),
+        ("[Provider local]\nOrder[de]=x", "[Provider local] Order[de]: there is no such key"),
         ("[Provider immich]\nOrder=taken", "[Provider immich] Order: there is no such key"),
         ("[Provider locl]\nDirectory=/x", "[Provider locl] Directory: there is no such provider"),
         ("[Provider locl]\nEnabled=false", nil),
