@@ -69,6 +69,21 @@ struct RenderingTests {
         #expect(lines.contains { $0.hasSuffix("  \(state)") })
     }
 
+    @Test func `status states the problem of a provider once`() {
+        var provider = Samples.provider("p", "P", isConfigured: true)
+        (provider["State"], provider["StateReason"]) = (.string("invalid"), .string("It is so."))
+        let object = [InterfaceName.provider.text: provider]
+        let account = Samples.account("p_a", "p", label: "a", state: "failed", reason: "It is so.")
+        let screen = StatusScreen(
+            snapshot: DaemonMirror(
+                manager: [:],
+                objects: [
+                    ServiceName.providers.appending("p"): object,
+                    ServiceName.accounts.appending("p_a"): [InterfaceName.account.text: account],
+                ]), now: Timestamp(secondsSince1970: 0))
+        #expect(screen.text(for: terminal(80)).split(separator: "It is so.").count == 2)
+    }
+
     @Test func `accounts carry the user's name and unsent likes`() throws {
         let list = AccountList(snapshot: Samples.snapshot)
         #expect(list.text(for: .pipe).contains("\tlocal_ada_2\t山田\tPictures\tready\t山田 花子\t2\n"))

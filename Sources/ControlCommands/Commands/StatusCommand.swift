@@ -72,7 +72,11 @@ struct StatusScreen: Renderable {
             + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
         guard !snapshot.accounts.isEmpty else { return head }
         let advice = ProviderList(providers: snapshot.providers).advice
-        let problems = [advice] + snapshot.providers.map(\.problem)
+        // The details of an account may have the same reason.
+        let unnamed = snapshot.providers.filter { provider in
+            !snapshot.accounts.contains { $0.stateReason.contains(provider.stateReason) }
+        }
+        let problems = [advice] + unnamed.map(\.problem)
         return head + accounts(target, columns)
             + problems.compactMap(\.self).map { "\n" + paragraph($0, columns) }.joined()
     }
