@@ -24,9 +24,10 @@ struct ProfileTests {
     @Test(arguments: [
         ["profile", "--set-avatar", "7"], ["profile", "local", "--set-avatar", "7"],
         ["profile", "--set-avatar", "local_ada/7"],
-        ["profile", "local", "--set-avatar", "local/7"],
+        ["profile", "local", "--set-avatar", "local/7"], ["profile", "--set-avatar", "current"],
     ])
     func `a photo becomes the avatar`(arguments: [String]) async throws {
+        service.slideshow.show(7)
         let result = try await Control.expectSuccess(arguments)
         #expect(result.output.contains("Avatar\t/avatars/7\n"))
         #expect(service.account.calls.value == ["SetAvatar 7"])

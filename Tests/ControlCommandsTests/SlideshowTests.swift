@@ -14,6 +14,7 @@ struct SlideshowTests {
         ("next", "Next"), ("previous", "Previous"), ("pause", "Paused true"),
         ("resume", "Paused false"), ("show 7", "Show local_ada/7"),
         ("show -Xy", "Show local_ada/-Xy"), ("show local/7", "Show local_ada/7"),
+        ("show current", "Show local_ada/5"), ("unhide current", "Unhide local_ada/5"),
         ("hide current", "Hide local_ada/5"), ("hide 7", "Hide local_ada/7"),
         ("unhide local_ada/7", "Unhide local_ada/7"), ("unhide gone_bob/7", "Unhide gone_bob/7"),
         ("set --interval 30m", "Interval 1800"), ("set --interval 0", "Interval 0"),

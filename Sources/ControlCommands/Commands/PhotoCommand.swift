@@ -59,10 +59,8 @@ struct PhotoArgument: ParsableArguments {
     func resolved(
         _ snapshot: DaemonMirror, of slideshow: ObjectPath = ServiceName.slideshow
     ) throws(CommandFailure) -> PhotoReference {
-        guard let reference, !reference.isCurrent else {
-            return try snapshot.currentPhoto(of: slideshow)
-        }
-        return reference
+        guard let reference else { return try snapshot.currentPhoto(of: slideshow) }
+        return try reference.resolved(snapshot, of: slideshow)
     }
 }
 

@@ -22,6 +22,7 @@ struct ProfileCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let service = try ServiceClient()
         let snapshot = try await service.snapshot()
+        let setAvatar = try setAvatar?.resolved(snapshot)
         let owner = try setAvatar?.account.map { (name) throws(CommandFailure) in
             try snapshot.account(name)
         }

@@ -109,10 +109,11 @@ struct SlideshowShowCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let service = try ServiceClient()
-        let snapshot = try await service.snapshot()
-        _ = try snapshot.loggedInAccount(photo.reference.account)
         let client = try await options.client(service)
-        try await client.show(try snapshot.combinedID(of: photo.reference))
+        let snapshot = try await service.snapshot()
+        let reference = try photo.reference.resolved(snapshot, of: client.path)
+        _ = try snapshot.loggedInAccount(reference.account)
+        try await client.show(try snapshot.combinedID(of: reference))
         try await options.showPhoto(of: client)
     }
 }
@@ -144,12 +145,14 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let service = try ServiceClient()
+        let client = try await options.client(service)
         let snapshot = try await service.snapshot()
+        let reference = try photo.reference.resolved(snapshot, of: client.path)
         // The account of a hidden photo may have been removed.
-        let named = "\(photo.reference.account ?? "")/\(photo.reference.id)"
+        let named = "\(reference.account ?? "")/\(reference.id)"
         let isKnown = snapshot.slideshow?.hidden.contains(named) == true
-        let id = isKnown ? named : try snapshot.combinedID(of: photo.reference)
-        try await options.client(service).unhide(id)
+        let id = isKnown ? named : try snapshot.combinedID(of: reference)
+        try await client.unhide(id)
         try options.showHidden(id, false)
     }
 }

@@ -40,4 +40,13 @@ struct PhotoReference: Equatable {
         }
         return reference
     }
+
+    /// Returns the current photo of a slideshow for the word `current`; otherwise the reference itself.
+    ///
+    /// - Throws: ``CommandFailure`` if there is no current photo.
+    func resolved(
+        _ snapshot: DaemonMirror, of slideshow: ObjectPath = ServiceName.slideshow
+    ) throws(CommandFailure) -> PhotoReference {
+        try isCurrent ? snapshot.currentPhoto(of: slideshow) : self
+    }
 }
