@@ -16,6 +16,7 @@ struct LanguageTests {
         "Show the states of the daemon, the accounts and the providers.":
             "Zeigt die Zustände des Dienstes, der Konten und der Anbieter. Außerdem steht hier so viel, dass es nicht in eine Zeile passt.",
         "OVERVIEW:": "ÜBERBLICK:", "OPTIONS:": "EINSTELLUNGEN:", "USAGE:": "AUFRUF:",
+        "values:": "Werte:", "default:": "Vorgabe:",
         "Show help information.": "Zeigt diese Hilfe, die viel länger ist als die auf Englisch.",
         "See '{command}' for more information.": "Mehr steht in '{command}'.",
         "ACCOUNT": "BENUTZERKONTO", "PROVIDER": "ANBIETER VON FOTOS", "STATE": "ZUSTAND DES KONTOS",
@@ -133,6 +134,14 @@ struct LanguageTests {
         let screen = try await screen("logout", settings, input: input)
         #expect(screen.contains(" abmelden? [j/N] "))
         #expect(service.account.calls.value == calls)
+    }
+
+    @Test func `help names the values and the default in the language of the user`() async throws {
+        let settings = try await settings()
+        let words = try await screen("image --help", settings).split { $0.isWhitespace }
+        #expect(words.contains("(Werte:") && words.contains("Vorgabe:"))
+        #expect(!words.contains("default:"))
+        #expect(try await screen("download --help", settings).contains("(Vorgabe:"))
     }
 
     @Test func `help has translated headings, and its lines fit into the terminal`() async throws {

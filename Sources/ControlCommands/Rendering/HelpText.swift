@@ -84,7 +84,11 @@ enum HelpText {
             line.dropLast(17) + tr("Show the version.")
         case _ where line.hasSuffix(" Show help information."):
             line.dropLast(22) + tr("Show help information.")
-        default: String(line)
+        default:
+            // Translators: before the possible values of an option, in the help of the command line.
+            String(line).replacing("(values:", with: "(" + tr("values:"))
+                // Translators: before the value that an option has if it is omitted.
+                .replacing("default:", with: tr("default:"))
         }
     }
 
