@@ -39,7 +39,15 @@ package struct KeyFile: Sendable {
                 good += "\(line)\n"
                 hasGroup = hasGroup || isGroup
             } catch {
-                badLines.append(error)
+                let hasMark = index == 0 && scalars.first == "\u{feff}"
+                let isEarly = !hasGroup && !isGroup && line.contains("=")
+                badLines.append(
+                    BadLine(
+                        number: error.number,
+                        reason: hasMark
+                            ? Message("the file begins with a byte order mark; save it without one")
+                            : isEarly ? Message("this key is above the first group") : error.reason)
+                )
             }
         }
         groups = (try? Self.parse(good)) ?? [:]

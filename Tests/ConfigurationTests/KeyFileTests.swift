@@ -16,9 +16,17 @@ import Testing
         #expect(file.badLines.isEmpty)
     }
 
-    @Test func `a value before the first group is an invalid line`() {
-        #expect(
-            KeyFile("Directory=/x\n[Daemon]\nNotifications=false").badLines.map(\.number) == [1])
+    @Test(arguments: [
+        ("Directory=/x\n[Daemon]\nNotifications=false", "this key is above the first group"),
+        (
+            "\u{feff}[Provider local]\n[Daemon]\n",
+            "the file begins with a byte order mark; save it without one"
+        ),
+    ])
+    func `a value before the first group is an invalid line`(text: String, reason: String) {
+        let lines = KeyFile(text).badLines
+        #expect(lines.map(\.number) == [1])
+        #expect(lines.map { "\($0.reason)" } == [reason])
     }
 
     @Test func `a value that is only U+FFFD does not affect other lines`() {
