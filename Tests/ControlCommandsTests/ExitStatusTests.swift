@@ -44,6 +44,12 @@ struct ExitStatusTests {
         try await Control.expectFailure(arguments, status: 64, "--help")
     }
 
+    @Test(arguments: ["feed", "likes", "monitor"])
+    func `a negative number is refused with the reason`(command: String) async throws {
+        try await Control.expectFailure(
+            [command, "--count", "-1"], status: 64, "--count must be 1 or more.")
+    }
+
     @Test(arguments: ["bogus", "bogus --json", "slideshow bogus --json"])
     func `a usage error names a command that does not exist`(arguments: String) async throws {
         let words = arguments.split(separator: " ").map(String.init)

@@ -7,7 +7,8 @@ struct FeedCommand: AsyncParsableCommand {
 
     @OptionGroup var accountOption: CombinedAccountOption
     @OptionGroup var sourceOption: SourceOption
-    @Option(help: .tr("The number of photos to list. (default: 30)"))
+    @Option(
+        parsing: .unconditional, help: .tr("The number of photos to list. (default: 30)"))
     var count: Int?
     @Option(
         parsing: .unconditional,

@@ -6,7 +6,7 @@ struct LikesCommand: AsyncParsableCommand {
         commandName: "likes", abstract: tr("List the photos that you like."))
 
     @OptionGroup var accountOption: CombinedAccountOption
-    @Option(help: .tr("The number of photos to list."))
+    @Option(parsing: .unconditional, help: .tr("The number of photos to list."))
     var count = 30
     @OptionGroup var output: OutputOptions
 

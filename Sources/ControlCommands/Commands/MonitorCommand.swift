@@ -13,7 +13,7 @@ struct MonitorCommand: AsyncParsableCommand {
             --json, each line is an object with the key “event”.
             """))
 
-    @Option(help: .tr("End after this number of events."))
+    @Option(parsing: .unconditional, help: .tr("End after this number of events."))
     var count: Int?
     @OptionGroup var output: OutputOptions
 
