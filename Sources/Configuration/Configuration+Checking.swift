@@ -99,7 +99,7 @@ extension Configuration {
             }
             kind =
                 (own ?? Self.pluginKeys)[key] ?? Self.commonKeys[key] ?? (own == nil ? .text : nil)
-        } else if group.hasPrefix(Self.serverPrefix) {
+        } else if group.hasPrefix(Self.serverPrefix), group != Self.serverPrefix {
             kind = Self.serverKeys[key]
         } else if let keys = Self.keys[group] {
             kind = keys[key]

@@ -79,6 +79,7 @@ import Testing
         ("[Provider immich]\nOrder=taken", "[Provider immich] Order: there is no such key"),
         ("[Provider locl]\nDirectory=/x", "[Provider locl] Directory: there is no such provider"),
         ("[Provider locl]\nEnabled=false", nil),
+        ("[Server ]\nCertificateFile=/a", "[Server ] CertificateFile: there is no such group"),
         (
             "[Provider unsplash]\nApiUrl=ftp://x",
             "[Provider unsplash] ApiUrl: “ftp://x” is not an address with https://; http:// is only for this computer"
