@@ -22,11 +22,12 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
             offset += 2
             continue
         case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker), 0xf7:
-            if header == nil, let frame = source.bytes(at: offset + 4, 5),
+            if header == nil, let frame = source.bytes(at: offset + 4, 6),
                 let bits = frame.number(at: 0, 1), let height = frame.number(at: 1, 2),
-                let width = frame.number(at: 3, 2)
+                let width = frame.number(at: 3, 2), let channels = frame.number(at: 5, 1)
             {
                 header = ImageHeader(width: width, height: height)
+                header?.channels = channels
                 // Lossless and hierarchical images, and JPEG-LS.
                 let isRare = ![0xc0, 0xc1, 0xc2, 0xc9, 0xca].contains(marker)
                 header?.unsupportedKind =

@@ -18,6 +18,8 @@ package struct ImageHeader: Hashable, Sendable {
     package var preview: Range<Int>?
     /// The offset of the table of the image in a TIFF file; nil for the first one.
     package var tableOffset: Int?
+    /// The number of channels of a JPEG file.
+    package var channels = 0
     /// The offset at which the pixels of a JPEG file begin.
     package var pixelOffset = 0
 

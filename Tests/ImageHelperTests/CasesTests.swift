@@ -12,10 +12,11 @@ struct CasesTests {
     nonisolated private static let whole = [
         "alpha-zero.bmp", "animated.png", "b-os2-16.bmp", "big.tiff", "d-dashes.jpg",
         "d-png-exif-prefixed.png", "e-icc-gray-in-rgb.jpg", "g-screen0.gif", "h-brand-late.heic",
-        "j-brob.jxl", "o6-tiled.tif", "o8-planar.tif", "one-byte-short.bmp",
+        "inks-2x2.jpg", "j-brob.jxl", "o6-tiled.tif", "o8-planar.tif", "one-byte-short.bmp",
         "orientation-5-planar.tiff", "orientation-6-palette.tiff", "orientation-7-tiled.tiff",
         "orientation-8-jpeg.tiff", "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff",
-        "small-screen.gif", "t-a98-tiled.tif", "t-rgba-assoc.tif", "tiled-16-bits.tiff",
+        "small-screen.gif", "subsampled.jpg", "t-a98-tiled.tif", "t-rgba-assoc.tif",
+        "tiled-16-bits.tiff",
     ]
 
     @Test(arguments: whole) func `a picture has its colors`(name: String) async throws {

@@ -22,9 +22,6 @@ tjhandle tjInitDecompress(void);
 #define SHIM_JPEG_NUMBERS(each) \
     each(TJPF_RGBA, 7) \
     each(TJPF_CMYK, 11) \
-    each(TJCS_GRAY, 2) \
-    each(TJCS_CMYK, 3) \
-    each(TJCS_YCCK, 4) \
     each(TJERR_WARNING, 0) \
     each(TJFLAG_LIMITSCANS, 32768)
 enum { SHIM_JPEG_NUMBERS(SHIM_NUMBER) };
