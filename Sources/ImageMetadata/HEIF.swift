@@ -13,11 +13,12 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
         let container = boxes.first("iprp")
     else { return nil }
     let properties = Box.boxes(in: source, container.contents)
-    guard let list = properties.first("ipco"), let table = properties.first("ipma")?.read(source)
-    else { return nil }
+    guard let list = properties.first("ipco") else { return nil }
     let all = Box.boxes(in: source, list.contents)
+    let indices = properties.filter { $0.hasType("ipma") }.compactMap { $0.read(source) }
+        .flatMap { propertyIndices(of: id, $0) }
     var size: (width: Int, height: Int)?
-    for index in propertyIndices(of: id, table) where all.indices.contains(index - 1) {
+    for index in indices where all.indices.contains(index - 1) {
         let property = all[index - 1]
         guard let bytes = property.read(source) else { continue }
         if property.hasType("ispe"), let width = bytes.number(at: 4, 4),

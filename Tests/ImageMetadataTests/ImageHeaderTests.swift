@@ -51,6 +51,23 @@ struct ImageHeaderTests {
         #expect(ImageHeader(file, format: .tiff) == nil)
     }
 
+    @Test func `the properties of a HEIF image may be in several tables`() throws {
+        var file = Samples.heif
+        // The first table has the size of the image, and the second one its rotation.
+        let table = Array("ipma".utf8) + Samples.big(0, 4) + Samples.big(1, 4) + Samples.big(1, 2)
+        let first = try #require(file.firstRange(of: table + [2, 0x81, 0x82]))
+        let tables = table + [1, 0x81] + Samples.big(20, 4) + table + [1, 0x82]
+        file.replaceSubrange(first, with: tables)
+        file[first.lowerBound - 1] = 20
+        for name in ["iprp", "meta"] {
+            let start = try #require(file.firstRange(of: Array(name.utf8))).lowerBound - 4
+            let length = file[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
+            let added = tables.count - first.count
+            file.replaceSubrange(start..<start + 4, with: Samples.big(length + added, 4))
+        }
+        #expect(ImageHeader(Bytes(file), format: .heic)?.shownSize == (300, 400))
+    }
+
     @Test func `a file with several frames is animated`() throws {
         for (frames, isAnimated) in [(0, false), (1, false), (2, true), (3, true)] {
             let gif = Samples.gif(frames: frames)
