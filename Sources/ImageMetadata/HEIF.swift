@@ -26,10 +26,13 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
         {
             size = (width, height)
         } else if property.hasType("clap") {
-            // Two fractions.
+            // Two fractions, which libheif rounds.
             let numbers = (0..<4).map { bytes.number(at: $0 * 4, 4) ?? 0 }
             guard numbers[1] > 0, numbers[3] > 0 else { continue }
-            size = (numbers[0] / numbers[1], numbers[2] / numbers[3])
+            size = (
+                (numbers[0] + numbers[1] / 2) / numbers[1],
+                (numbers[2] + numbers[3] / 2) / numbers[3]
+            )
         } else if property.hasType("irot"), let before = size, let angle = bytes.number(at: 0, 1),
             angle & 1 == 1
         {

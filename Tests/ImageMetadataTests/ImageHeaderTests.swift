@@ -59,13 +59,29 @@ struct ImageHeaderTests {
         let tables = table + [1, 0x81] + Samples.big(20, 4) + table + [1, 0x82]
         file.replaceSubrange(first, with: tables)
         file[first.lowerBound - 1] = 20
-        for name in ["iprp", "meta"] {
+        try Self.lengthen(["iprp", "meta"], by: tables.count - first.count, in: &file)
+        #expect(ImageHeader(Bytes(file), format: .heic)?.shownSize == (300, 400))
+    }
+
+    @Test func `a size that is cropped to half a pixel is rounded up`() throws {
+        var file = Samples.heif
+        // In place of the rotation, 599.5 by 300 pixels.
+        let rotation = Samples.big(9, 4) + Array("irot".utf8) + [1]
+        let crop = [(1199, 2), (300, 1), (0, 1), (0, 1)]
+        let box = Array("clap".utf8) + crop.flatMap { Samples.big($0.0, 4) + Samples.big($0.1, 4) }
+        let place = try #require(file.firstRange(of: rotation))
+        file.replaceSubrange(place, with: Samples.big(40, 4) + box)
+        try Self.lengthen(["ipco", "iprp", "meta"], by: 31, in: &file)
+        #expect(ImageHeader(Bytes(file), format: .heic)?.shownSize == (600, 300))
+    }
+
+    /// Adds a number to the lengths of boxes.
+    private static func lengthen(_ names: [String], by count: Int, in file: inout [UInt8]) throws {
+        for name in names {
             let start = try #require(file.firstRange(of: Array(name.utf8))).lowerBound - 4
             let length = file[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-            let added = tables.count - first.count
-            file.replaceSubrange(start..<start + 4, with: Samples.big(length + added, 4))
+            file.replaceSubrange(start..<start + 4, with: Samples.big(length + count, 4))
         }
-        #expect(ImageHeader(Bytes(file), format: .heic)?.shownSize == (300, 400))
     }
 
     @Test func `a file with several frames is animated`() throws {
