@@ -140,8 +140,9 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
     var offset = 13 + tableBytes(flags)
     var frames = 0
     var isLoop = false
-    // The data of 50 KB. A larger first frame is followed by others if the file states that it repeats.
-    var remaining = 200
+    // The data of 4 MB, of which the lengths of blocks are read, 16 KB. A larger first frame is followed by others if
+    // the file states that it repeats.
+    var remaining = 1 << 14
     while let kind = number(offset, 1) {
         switch kind {
         case 0x21:

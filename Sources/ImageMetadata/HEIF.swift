@@ -3,9 +3,8 @@
 ///
 /// Source: ISO/IEC 14496-12 §8.11; ISO/IEC 23008-12 §6, Annex A.
 func readHEIF(_ source: some ByteSource) -> ImageHeader? {
-    guard let meta = Box.boxes(in: source, 0..<source.count).first("meta"),
-        meta.contents.count >= 4
-    else { return nil }
+    let file = Box.boxes(in: source, 0..<source.count)
+    guard let meta = file.first("meta"), meta.contents.count >= 4 else { return nil }
     // The contents begin with a version and flags.
     let boxes = Box.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
     guard let primary = boxes.first("pitm")?.read(source),
@@ -48,7 +47,19 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
         block.flatMap { Part($0, start, $0.count) }.flatMap { Exif($0) }
     }
     header.setOrigin(exif.first, item("mime", source, boxes))
+    header.isAnimated = hasSeveralSamples(source, file)
     return header
+}
+
+/// Returns true if the first track of a movie, such as an image sequence, has several samples.
+private func hasSeveralSamples(_ source: some ByteSource, _ file: [Box]) -> Bool {
+    let path: [StaticString] = ["moov", "trak", "mdia", "minf", "stbl"]
+    let tables = path.reduce(file) { boxes, name in
+        boxes.first(name).map { Box.boxes(in: source, $0.contents) } ?? []
+    }
+    // Preceded by version and flags, and the size of all samples.
+    guard let sizes = tables.first("stsz") else { return false }
+    return source.number(at: sizes.contents.lowerBound + 8, 4) ?? 0 > 1
 }
 
 /// Returns the indices of the properties of an item, counted from 1.

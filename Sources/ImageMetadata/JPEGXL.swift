@@ -46,21 +46,29 @@ func readJPEGXL(_ source: some ByteSource, _ decompressor: Decompressor?) -> Ima
         head.number(at: 0, 2) == 0xff0a
     else { return nil }
     var bits = BitReader(head.array.dropFirst(2).prefix(16))
-    let isSmall = bits.read(1) == 1
-    func side() -> Int {
-        if isSmall { return (bits.read(5) + 1) * 8 }
-        return bits.read([9, 13, 18, 30][bits.read(2)]) + 1
+    func size() -> (width: Int, height: Int) {
+        let isSmall = bits.read(1) == 1
+        func side() -> Int {
+            if isSmall { return (bits.read(5) + 1) * 8 }
+            return bits.read([9, 13, 18, 30][bits.read(2)]) + 1
+        }
+        let height = side()
+        let ratio = bits.read(3)
+        let ratios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
+        let width = ratio == 0 ? side() : height * ratios[ratio - 1].0 / ratios[ratio - 1].1
+        return (width, height)
     }
-    let height = side()
-    let ratio = bits.read(3)
-    let ratios = [(1, 1), (12, 10), (4, 3), (3, 2), (16, 9), (5, 4), (2, 1)]
-    let width = ratio == 0 ? side() : height * ratios[ratio - 1].0 / ratios[ratio - 1].1
-    var header = ImageHeader(width: width, height: height)
+    let stored = size()
+    var header = ImageHeader(width: stored.width, height: stored.height)
     let isAllDefault = bits.read(1) == 1
     if !isAllDefault, bits.read(1) == 1,
         let orientation = ImageOrientation(rawValue: bits.read(3) + 1)
     {
         header.orientation = orientation
+        // The size at which the image is meant to be shown.
+        if bits.read(1) == 1 { _ = size() }
+        // The header of a preview, which encoders do not write, would precede the second bit.
+        header.isAnimated = bits.read(1) == 0 && bits.read(1) == 1
     }
     header.setOrigin(exif, xmp.flatMap { Part($0, 0, $0.count) })
     return bits.isExhausted ? nil : header

@@ -18,7 +18,7 @@ func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageH
         } else if has("CgBI") {
             isOfXcode = true
         } else if has("acTL") {
-            isAnimated = true
+            isAnimated = source.number(at: offset, 4) ?? 0 > 1
         } else if has("eXIf") {
             exif = Part(source, offset, length).flatMap { Exif($0) }
         } else if has("tEXt") || has("zTXt") || has("iTXt"),

@@ -92,6 +92,20 @@ struct ImageHeaderTests {
             let part = Bytes(Array(gif.prefix(60)))
             #expect(ImageHeader(part, format: .gif)?.isAnimated == false)
         }
+        // A first frame of 300 blocks.
+        let blocks = [[UInt8]](repeating: [1, 0], count: 300).joined()
+        for frames in 1...2 {
+            var gif = Samples.gif(frames: frames)
+            let start = try #require(gif.firstRange(of: [2, 2, 0x44])).upperBound - 2
+            gif.insert(contentsOf: blocks, at: start)
+            let header = ImageHeader(Bytes(gif), format: .gif)
+            #expect(header?.isAnimated == (frames == 2))
+        }
+        for frames in 0...2 {
+            let control = Samples.big(8, 4) + Array("acTL".utf8) + Samples.big(frames, 4)
+            let png = Samples.png[..<33] + control + Samples.big(0, 8) + Samples.png[33...]
+            #expect(ImageHeader(Bytes(Array(png)), format: .png)?.isAnimated == (frames == 2))
+        }
         var webP = Samples.webP("VP8X")
         #expect(ImageHeader(Bytes(webP), format: .webP)?.isAnimated == false)
         webP[20] |= 2
