@@ -15,8 +15,9 @@ struct CasesTests {
         "g-screen0.gif", "h-brand-late.heic", "inks-2x2.jpg", "j-brob.jxl", "o6-tiled.tif",
         "o8-planar.tif", "one-byte-short.bmp", "orientation-5-planar.tiff",
         "orientation-6-palette.tiff", "orientation-7-tiled.tiff", "orientation-8-jpeg.tiff",
-        "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff", "small-screen.gif", "subsampled.jpg",
-        "t-a98-tiled.tif", "t-rgba-assoc.tif", "tiled-16-bits.tiff",
+        "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff", "rle4.bmp", "rle8.bmp",
+        "small-screen.gif", "subsampled.jpg", "t-a98-tiled.tif", "t-rgba-assoc.tif",
+        "tiled-16-bits.tiff",
     ]
 
     @Test(arguments: whole) func `a picture has its colors`(name: String) async throws {
@@ -79,7 +80,7 @@ struct CasesTests {
 
     @Test(arguments: [
         ("p-12bit.jpg", "12 bits per color"), ("float.tiff", "floating-point samples"),
-        ("cgbi.png", "CgBI"),
+        ("cgbi.png", "CgBI"), ("two-bits.bmp", "2 bits per pixel"),
     ])
     func `a kind of image that no library decodes is not supported`(
         name: String, reason: String
@@ -98,7 +99,9 @@ struct CasesTests {
         #expect(image.width == 1024 && image.fullWidth * image.fullHeight > 48_000_000)
     }
 
-    @Test(arguments: ["p-noeoi.jpg", "cut.bmp", "d-png-xmp.png", "d-dashes.jpg", "j-brob.jxl"])
+    @Test(arguments: [
+        "p-noeoi.jpg", "cut.bmp", "d-png-xmp.png", "d-dashes.jpg", "j-brob.jxl", "rle4.bmp",
+    ])
     func `a truncated picture is shown as far as it goes after a minute`(
         name: String
     ) async throws {
