@@ -16,9 +16,8 @@ extension ImageFormat {
             return rawSignatures.first { file.hasText($0.text, at: $0.offset) }?.fileExtension
         case .tiff: return TIFFTable(firstOf: file)?.rawFileExtension ?? tiff.fileExtension
         case let format?: return format.fileExtension
-        // Brands for images of any codec.
-        case nil:
-            return file.hasText("ftypmif1", at: 4) || file.hasText("ftypmsf1", at: 4) ? "heif" : nil
+        // The brand of image sequences of any codec.
+        case nil: return file.hasText("ftypmsf1", at: 4) ? "heif" : nil
         }
     }
 }

@@ -127,18 +127,21 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
             && bytes[15...17].allSatisfy { $0 == 0 }
     }
 
-    /// Returns the format of an ISO base media file: its major brand, or the first compatible brand of a known format.
+    /// Returns the format of an ISO base media file: its major brand, or the first compatible brand of a known format. The
+    /// brand of images of any codec has the lowest precedence.
     private static func isoBrand(_ bytes: [UInt8]) -> ImageFormat? {
         let boxBytes = bytes.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let end = min(boxBytes, bytes.count)
         // Length, "ftyp", major brand, version, compatible brands.
+        var format: ImageFormat?
         for offset in [8] + Array(stride(from: 16, to: end - 3, by: 4)) where offset + 4 <= end {
             switch String(decoding: bytes[offset..<offset + 4], as: UTF8.self) {
             case "avif", "avis": return .avif
             case "heic", "heix", "hevc", "hevx", "heim", "heis", "hevm", "hevs": return .heic
+            case "mif1": format = .heic
             default: continue
             }
         }
-        return nil
+        return format
     }
 }

@@ -10,6 +10,8 @@ import Testing
         ("II*\0\u{8}\0\0\0", .tiff),
         ("\0\0\0\u{18}ftypavif\0\0\0\0mif1", .avif),
         ("\0\0\0\u{18}ftypmif1\0\0\0\0heic", .heic),
+        ("\0\0\0\u{18}ftypmif1\0\0\0\0miaf", .heic),
+        ("\0\0\0\u{1c}ftypmif1\0\0\0\0miafavif", .avif),
         ("\u{ff}\n\0", .jpegXL),
     ]
 
