@@ -40,7 +40,7 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
             if exif?.taken == nil, segment.hasText("Exif\0\0"), let block = Exif(segment) {
                 if exif == nil { exif = block }
                 exif?.taken = block.taken
-            } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0") {
+            } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0"), readXMPTime(xmp) == nil {
                 xmp = segment
             }
         case 0xed:

@@ -105,6 +105,13 @@ struct DateTests {
         #expect(Self.taken(Self.xmp("<xmp:CreateDate>\(text)</xmp:CreateDate>")) == time)
     }
 
+    @Test func `the time may be in any of several packets of XMP`() {
+        let packet = Self.xmp("<x xmp:CreateDate='2001-02-03T04:05:06Z'/>")
+        let other = Self.xmp("<x xmp:Rating='5'/>")
+        #expect(Self.taken(packet, other) == Self.utc)
+        #expect(Self.taken(other, packet) == Self.utc)
+    }
+
     @Test func `the time may be in the second segment of EXIF`() {
         var first = ExifBlock()
         first.setCamera("Canon", "EOS")
