@@ -6,8 +6,11 @@ func readXMPTime(_ packet: (some ByteSource)?) -> CivilTime? {
     guard let packet, let bytes = packet.bytes(at: 0, min(packet.count, 1 << 20))?.array else {
         return nil
     }
+    // The types of references to other files, and of changes.
+    let others = [Array("stRef".utf8), Array("stEvt".utf8)]
     for name in [":DateTimeOriginal", ":DateCreated", ":CreateDate"] {
-        for found in bytes.ranges(of: Array(name.utf8)) {
+        for found in bytes.ranges(of: Array(name.utf8))
+        where !others.contains(Array(bytes[..<found.lowerBound].suffix(5))) {
             let value = bytes[found.upperBound...].drop { " =\"'>\r\n\t".utf8.contains($0) }
             let date = value.prefix(10).prefix { "-0123456789".utf8.contains($0) }
             let whole = date + "-01-01".utf8.dropFirst(max(0, date.count - 4))

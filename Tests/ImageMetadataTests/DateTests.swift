@@ -90,6 +90,7 @@ struct DateTests {
         "<x xmp:CreateDate='2011-01-01' photoshop:DateCreated = '2001-02-03T04:05:06Z'/>",
         "<x xmp:CreateDate=''/><photoshop:DateCreated>\n2001-02-03T04:05:06Z\n<",
         "<xap:CreateDate>2001-02-03T04:05:06Z</xap:CreateDate>",
+        "<xmpMM:DerivedFrom stRef:CreateDate='2011-01-01'/><x xmp:CreateDate='2001-02-03T04:05:06Z'/>",
         "<x a:CreateDate='2011-01-01' b:DateTimeOriginal='2001-02-03T04:05:06Z'/>",
     ])
     func `the time is read from XMP`(packet: String) {
