@@ -234,8 +234,8 @@ struct TIFFTable {
 
     /// Reads a text of at most 256 bytes, without the zero bytes and spaces at its end. A longer text counts as missing.
     func text(_ tag: Int) -> [UInt8]? {
-        // Type 129 is UTF-8.
-        guard let (type, count, offset) = field(tag), type == 2 || type == 129,
+        // Some programs write bytes of no type, 7. Type 129 is UTF-8.
+        guard let (type, count, offset) = field(tag), [2, 7, 129].contains(type),
             1...256 ~= count
         else { return nil }
         guard var text = value(offset, count, of: count)?.array else { return nil }
