@@ -77,10 +77,11 @@ extension CivilTime {
                 if isPlausible { return }
                 continue
             }
+            let isNumber = rest.dropFirst(5).prefix(while: \.isDigit).count == 4
             guard let date = rest.popDate(), date.year >= 1990 else { continue }
             let time = rest.popTime(isInName: true)
-            // A longer number is not a date.
-            guard time != nil || rest.first?.isDigit != true else { continue }
+            // A longer number is not a date, and `2021-1104` is one only before a time.
+            guard time != nil || rest.first?.isDigit != true && !isNumber else { continue }
             self.init(seconds: Int64(date.dayNumber * 86_400 + (time ?? 0)), offset: nil)
             if isPlausible { return }
         }
@@ -108,12 +109,13 @@ extension ArraySlice<UInt8> {
         return true
     }
 
-    /// Removes a date that exists: year, month and day, which may be separated.
+    /// Removes a date that exists: year, month and day. The year may be separated, and then also the month.
     fileprivate mutating func popDate() -> CalendarDate? {
         guard let year = popNumber(4...4) else { return nil }
         let isSeparated = popOne(of: ":-/._ ")
-        guard let month = popPart(isSeparated), !isSeparated || popOne(of: ":-/._ "),
-            let day = popPart(isSeparated)
+        guard let month = popPart(isSeparated),
+            case let isDaySeparated = isSeparated && popOne(of: ":-/._ "),
+            let day = popPart(isDaySeparated)
         else { return nil }
         return CalendarDate(year: year, month: month, day: day)
     }

@@ -62,6 +62,7 @@ struct CivilTimeTests {
         ("Photo 2023-11-28, 10 11 12.jpg", 36_672), ("2023-11-28_10h11m12s.jpg", 36_672),
         ("FB_IMG_1701166272123.jpg", 36_672), ("mmexport1701166272123.jpg", 36_672),
         ("2023-11-28 5 friends.jpg", 0), ("2023-11-28-1-2-3.jpg", 0),
+        ("2023_1128_101112.jpg", 36_672),
     ])
     func `the time in a file name is read`(name: String, seconds: Int64) {
         #expect(CivilTime(fileName: name.utf8)?.seconds == 1_701_129_600 + seconds)
@@ -71,7 +72,7 @@ struct CivilTimeTests {
         "IMG_1234.jpg", "DSC00020.jpg", "20231328.jpg", "202311281.jpg", "12023112.jpg",
         "FB_IMG_17011662720001.jpg", "FB_IMG_9901166272000.jpg", "1920x1080.jpg", "2999-01-01.jpg",
         "0000-00-00.jpg",
-        "2021-1234.jpg", "1066-10-14.jpg", "",
+        "2021-1234.jpg", "2021-1104.jpg", "2021_1104_2.jpg", "2021-128.jpg", "1066-10-14.jpg", "",
     ])
     func `a number in a file name is no time`(name: String) {
         #expect(CivilTime(fileName: name.utf8) == nil)
