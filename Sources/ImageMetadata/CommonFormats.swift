@@ -1,7 +1,7 @@
 /// Reads the header of a JPEG file: a sequence of marked segments. The frame header has the size, an APP1 segment may
 /// contain EXIF or XMP, an APP13 segment the time in IPTC.
 ///
-/// Source: ITU-T T.81 Annex B; IPTC-NAA Information Interchange Model 4, §6.
+/// Source: ITU-T T.81 Annex B.
 func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     var offset = 2
     var exif: Exif?
@@ -44,14 +44,7 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
                 xmp = segment
             }
         case 0xed:
-            let bytes = source.bytes(at: offset + 4, max(0, length - 2))?.array ?? []
-            /// Returns the value of the field of a number and a length.
-            func field(_ number: UInt8, _ count: UInt8) -> ArraySlice<UInt8> {
-                let start = bytes.firstRange(of: [0x1c, 2, number, 0, count])?.upperBound
-                return bytes[(start ?? bytes.endIndex)...].prefix(Int(count))
-            }
-            // The date and the time of creation.
-            time = time ?? CivilTime(field(55, 8) + field(60, 11))
+            time = time ?? Part(source, offset + 4, length - 2).flatMap { readIPTCTime($0) }
         default: break
         }
         // Pixels, or the end of the image, follow.
@@ -62,6 +55,19 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     header?.orientation = exif?.orientation ?? .upright
     header?.pixelOffset = offset
     return header
+}
+
+/// Reads the date and the time of creation in a block of IPTC; nil if there is no date.
+///
+/// Source: IPTC-NAA Information Interchange Model 4, §6.
+func readIPTCTime(_ source: some ByteSource) -> CivilTime? {
+    let bytes = source.bytes(at: 0, min(source.count, 1 << 16))?.array ?? []
+    /// Returns the value of the field of a number and a length.
+    func field(_ number: UInt8, _ count: UInt8) -> ArraySlice<UInt8> {
+        let start = bytes.firstRange(of: [0x1c, 2, number, 0, count])?.upperBound
+        return bytes[(start ?? bytes.endIndex)...].prefix(Int(count))
+    }
+    return CivilTime(field(55, 8) + field(60, 11))
 }
 
 /// Returns true if the marker of the end (EOI) follows the header of a JPEG file. It does not occur in pixel data.

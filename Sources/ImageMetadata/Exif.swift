@@ -189,12 +189,13 @@ struct TIFFTable {
         }
     }
 
-    /// Returns the range of the value of a field with bytes of no type; nil for a value in the field.
+    /// Returns the range of the value of a field with bytes of no type, or of type LONG, as some programs write IPTC; nil
+    /// for a value in the field.
     func range(_ tag: Int) -> Range<Int>? {
-        guard let field = field(tag), [1, 7].contains(field.type), field.count > offsetBytes,
-            let start = number(field.offset, offsetBytes)
+        guard let field = field(tag), let width = [1: 1, 4: 4, 7: 1][field.type],
+            field.count * width > offsetBytes, let start = number(field.offset, offsetBytes)
         else { return nil }
-        return start..<start + field.count
+        return start..<start + field.count * width
     }
 
     /// The next table of the file; nil after the last one.

@@ -33,6 +33,8 @@ func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageH
                 } else {
                     xmp = xmp ?? profile
                 }
+            case "raw profile type iptc":
+                time = time ?? rawProfile(text).flatMap { readIPTCTime($0) }
             case "creation time", "exif:datetimeoriginal":
                 time = CivilTime(internetDate: String(decoding: text.array, as: UTF8.self))
             default: break

@@ -88,7 +88,10 @@ func readTIFF(_ source: some ByteSource) -> ImageHeader? {
     let main = table.main
     guard let size = main.size else { return nil }
     var header = ImageHeader(width: size.width, height: size.height)
-    header.setOrigin(exif, table.range(0x2bc).flatMap { Part(source, $0.lowerBound, $0.count) })
+    func part(_ tag: Int) -> Part? {
+        table.range(tag).flatMap { Part(source, $0.lowerBound, $0.count) }
+    }
+    header.setOrigin(exif, part(0x2bc), part(0x83bb).flatMap { readIPTCTime($0) })
     if header.taken == nil { header.taken = exif.changed }
     header.orientation = main.number(0x112).flatMap(ImageOrientation.init) ?? .upright
     if main.offset != table.offset { header.tableOffset = main.offset }

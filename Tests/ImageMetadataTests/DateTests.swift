@@ -121,15 +121,27 @@ struct DateTests {
         #expect(Self.taken(Array("Exif\0\0".utf8) + first.bytes, Self.exifSegment) == Self.time)
     }
 
+    private static let iptcDate = [0x1c, 2, 55, 0, 8] + Array("20010203".utf8)
+    private static let iptcTime = [0x1c, 2, 60, 0, 11] + Array("040506+0000".utf8)
+
     @Test func `the time is read from IPTC`() {
         let head = Array("Photoshop 3.0\08BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, 32]
-        let date = [0x1c, 2, 55, 0, 8] + Array("20010203".utf8)
-        let time = [0x1c, 2, 60, 0, 11] + Array("040506+0000".utf8)
+        let (date, time) = (Self.iptcDate, Self.iptcTime)
         #expect(Self.taken(head + date + time) == Self.utc)
         #expect(Self.taken(head + time + date) == Self.utc)
         #expect(Self.taken(head + date)?.seconds == 981_158_400)
         #expect(Self.taken(head + time) == nil)
         #expect(Self.taken(head + date + time, Self.exifSegment) == Self.time)
+    }
+
+    @Test(arguments: [1, 4, 7]) func `the time is read from IPTC of a TIFF file`(type: Int) {
+        let data = Self.iptcDate + Self.iptcTime + [0x1c, 2, 0]
+        let count = type == 4 ? data.count / 4 : data.count
+        let block = Self.exif(image: [
+            .short(0x100, 3), .short(0x101, 4), .text(0x132, "2011:01:01 00:00:00"),
+            .init(tag: 0x83bb, type: type, count: count, data: data),
+        ])
+        #expect(ImageHeader(Bytes(block), format: .tiff)?.taken == Self.utc)
     }
 
     @Test func `the time is read from XMP of a GIF file`() {
@@ -168,6 +180,10 @@ struct DateTests {
         #expect(taken("tEXt", Array("Raw profile type exif\0\(profile)".utf8)) == Self.time)
         let compressed = profile.utf8.reversed()
         #expect(taken("zTXt", Array("Raw profile type APP1\0\0".utf8) + compressed) == Self.time)
+        let iptc = Self.iptcDate + Self.iptcTime
+        let iptcDigits = iptc.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        let iptcProfile = "\niptc\n      \(iptcDigits.count)\n\(iptcDigits.joined())\n"
+        #expect(taken("tEXt", Array("Raw profile type iptc\0\(iptcProfile)".utf8)) == Self.utc)
         let packet = "<x xmp:CreateDate='2001-02-03T04:05:06Z'/>"
         let xmpDigits = Self.xmp(packet).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
         let xmpProfile = "\ngeneric\n      \(xmpDigits.count)\n\(xmpDigits.joined())\n"
