@@ -54,7 +54,7 @@ struct Exif {
     /// Reads the date and the time of a location.
     private static func time(_ table: TIFFTable) -> CivilTime? {
         guard let day = table.text(0x1d).flatMap({ CivilTime($0) })?.seconds else { return nil }
-        let parts = (table.rationals(7, count: 3) ?? [0, 0, 0]).map { $0.isNaN ? 0 : $0 }
+        let parts = (table.rationals(7, 3...3) ?? [0, 0, 0]).map { $0.isNaN ? 0 : $0 }
         guard zip(parts, [24, 60, 61]).allSatisfy({ 0..<$1 ~= $0 }) else { return nil }
         let seconds = parts[0] * 3600 + parts[1] * 60 + parts[2]
         return CivilTime(seconds: day + Int64(seconds), offset: 0)
@@ -68,14 +68,14 @@ struct Exif {
         return ServiceText.line(text)
     }
 
-    /// Reads the table of the location; nil if it is incomplete, malformed or not in WGS 84.
+    /// Reads the table of the location; nil if it is incomplete, malformed, or in a datum that is known to differ from
+    /// WGS 84.
     private static func location(_ table: TIFFTable) -> (latitude: Double, longitude: Double)? {
-        if let datum = table.text(0x12) {
-            // `WGS-84` in the specification; `WGS84` and `WGS 84` occur as well.
-            let name = datum.filter { 0x30...0x39 ~= $0 || 0x41...0x5a ~= $0 }
-            guard name.isEmpty || name == Array("WGS84".utf8) else { return nil }
-        }
-        guard let latitude = coordinate(table, 1, positive: "N", negative: "S"),
+        let datum = String(decoding: table.text(0x12) ?? [], as: UTF8.self).uppercased()
+            .filter { $0.isLetter || $0.isNumber }
+        let others = ["TOKYO", "NAD27", "ED50", "OSGB36", "GCJ02"]
+        guard !others.contains(where: { datum.hasPrefix($0) }),
+            let latitude = coordinate(table, 1, positive: "N", negative: "S"),
             let longitude = coordinate(table, 3, positive: "E", negative: "W"),
             -90...90 ~= latitude, -180...180 ~= longitude,
             // Cameras without a fix write zeros.
@@ -84,18 +84,21 @@ struct Exif {
         return (latitude, longitude)
     }
 
-    /// Reads the hemisphere in field `tag`, and the degrees, minutes and seconds in the next field.
+    /// Reads the hemisphere in field `tag`, and the degrees, minutes and seconds in the next field. The hemisphere may be
+    /// a word or in lower case, and minutes and seconds may be missing.
     private static func coordinate(
-        _ table: TIFFTable, _ tag: Int, positive: String, negative: String
+        _ table: TIFFTable, _ tag: Int, positive: Unicode.Scalar, negative: Unicode.Scalar
     ) -> Double? {
-        guard let hemisphere = table.text(tag), var parts = table.rationals(tag + 1, count: 3)
+        guard let hemisphere = table.text(tag)?.first.map({ $0 & ~0x20 }),
+            var parts = table.rationals(tag + 1, 1...3)
         else { return nil }
+        parts += [0, 0]
         // Some programs write 0/0 for minutes and seconds that are part of the degrees.
         for index in 1...2 where parts[index].isNaN { parts[index] = 0 }
         guard 0...180 ~= parts[0], 0...60 ~= parts[1], 0...60 ~= parts[2] else { return nil }
         let degrees = parts[0] + parts[1] / 60 + parts[2] / 3600
-        if hemisphere.elementsEqual(positive.utf8) { return degrees }
-        return hemisphere.elementsEqual(negative.utf8) ? -degrees : nil
+        if hemisphere == UInt8(ascii: positive) { return degrees }
+        return hemisphere == UInt8(ascii: negative) ? -degrees : nil
     }
 }
 
@@ -212,15 +215,19 @@ struct TIFFTable {
     /// Reads the table that a field refers to.
     func table(_ tag: Int) -> TIFFTable? { number(tag).flatMap { table(at: $0) } }
 
-    /// Reads numbers of type RATIONAL, with NaN for 0/0; nil if their count differs, or another denominator is 0.
-    func rationals(_ tag: Int, count: Int) -> [Double]? {
-        guard let field = field(tag), field.type == 5, field.count == count,
-            let bytes = value(field.offset, 8 * count, of: 8 * count)
+    /// Reads numbers of type RATIONAL or SRATIONAL, with NaN for 0/0; nil if their count differs, or another denominator
+    /// is not positive.
+    func rationals(_ tag: Int, _ counts: ClosedRange<Int>) -> [Double]? {
+        guard let (type, count, offset) = field(tag), type == 5 || type == 10, counts ~= count,
+            let bytes = value(offset, 8 * count, of: 8 * count)
         else { return nil }
+        func number(_ offset: Int) -> Int? {
+            let number = bytes.number(at: offset, 4, isBigEndian: isBigEndian)
+            return type == 5 ? number : number.map { Int(Int32(truncatingIfNeeded: $0)) }
+        }
         var numbers: [Double] = []
         for offset in stride(from: 0, to: 8 * count, by: 8) {
-            guard let numerator = bytes.number(at: offset, 4, isBigEndian: isBigEndian),
-                let denominator = bytes.number(at: offset + 4, 4, isBigEndian: isBigEndian),
+            guard let numerator = number(offset), let denominator = number(offset + 4),
                 denominator > 0 || numerator == 0
             else { return nil }
             numbers.append(Double(numerator) / Double(denominator))
@@ -228,9 +235,9 @@ struct TIFFTable {
         return numbers
     }
 
-    /// Reads a single positive number of type RATIONAL; nil if it is larger than `limit`.
+    /// Reads a single positive number of type RATIONAL or SRATIONAL; nil if it is larger than `limit`.
     func positive(_ tag: Int, atMost limit: Double) -> Double? {
-        rationals(tag, count: 1).flatMap { $0[0] > 0 && $0[0] <= limit ? $0[0] : nil }
+        rationals(tag, 1...1).flatMap { $0[0] > 0 && $0[0] <= limit ? $0[0] : nil }
     }
 
     /// Reads a text of at most 256 bytes, without the zero bytes and spaces at its end. A longer text counts as missing.

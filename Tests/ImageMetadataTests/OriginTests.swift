@@ -105,6 +105,22 @@ struct OriginTests {
         #expect(location { $0[1] = .rationals(2, zeros) } != nil)
     }
 
+    @Test(arguments: ["S", "s", "South", "south "])
+    func `a hemisphere may be a word or in lower case`(text: String) throws {
+        let location = try #require(location { $0[0] = .text(1, text) })
+        #expect(abs(location.latitude + 48.858222) < 1e-6)
+    }
+
+    @Test(arguments: [5, 10]) func `minutes and seconds may be missing`(type: Int) throws {
+        let location = try #require(
+            location {
+                $0[1] = .rationals(2, [(485, 10)], type: type)
+                $0[3] = .rationals(4, [(2, 1), (301_200, 10_000)], type: type)
+            })
+        #expect(abs(location.latitude - 48.5) < 1e-9)
+        #expect(abs(location.longitude - 2.502) < 1e-9)
+    }
+
     @Test func `decimal degrees and decimal minutes are read`() throws {
         let location = try #require(
             location {
@@ -121,16 +137,18 @@ struct OriginTests {
         .rationals(2, [(91, 1), (0, 1), (0, 1)]), .rationals(2, [(90, 1), (0, 1), (1, 100)]),
         .rationals(2, [(48, 1), (61, 1), (0, 1)]), .rationals(2, [(48, 1), (0, 1), (4_000, 1)]),
         .rationals(2, [(4_294_967_295, 1), (0, 1), (0, 1)]),
-        .rationals(2, [(48, 1), (51, 1)]), .rationals(2, [(48, 1), (51, 1), (0, 1), (0, 1)]),
-        .rationals(2, [(48, 1), (51, 1), (0, 1)], type: 10), .rationals(2, []),
+        .rationals(2, [(48, 1), (51, 1), (0, 1), (0, 1)]), .rationals(2, []),
+        .rationals(2, [(-48, 1), (51, 1), (0, 1)], type: 10),
+        .rationals(2, [(-48, -1), (51, 1), (0, 1)], type: 10),
+        .rationals(2, [(48, 1), (51, 1), (0, 1)], type: 4),
         // Doubles, of which the first is not a number.
         .init(
             tag: 2, type: 12, count: 3,
             data: [0x7f, 0xf8, 0, 0, 0, 0, 0, 0] + [UInt8](repeating: 0, count: 16)),
         .init(tag: 2, type: 5, count: 3, data: [0xff, 0xff, 0xff, 0xff]),
         .init(tag: 2, type: 5, count: Int(UInt32.max), data: [0, 0, 0, 8]),
-        .text(1, "X"), .text(1, ""), .text(1, "north"), .text(1, "E"),
-        .text(0x12, "TOKYO"),
+        .text(1, "X"), .text(1, ""), .text(1, "East"), .text(1, "E"),
+        .text(0x12, "TOKYO"), .text(0x12, "Tokyo-97"), .text(0x12, "NAD-27"),
     ])
     func `a malformed location is left out`(field: ExifBlock.Field) throws {
         let found = location { fields in
@@ -145,8 +163,8 @@ struct OriginTests {
         #expect(location { $0.removeAll { $0.tag == tag } } == nil)
     }
 
-    @Test(arguments: ["WGS-84", "WGS84", "WGS 84", ""])
-    func `a location in WGS 84 is accepted`(datum: String) {
+    @Test(arguments: ["WGS-84", "WGS84", "WGS 84", "WGS-1984", "wgs-84", "N/A", "unknown", ""])
+    func `a location in WGS 84 or in an unknown datum is accepted`(datum: String) {
         let found = location { fields in
             fields.removeAll { $0.tag == 0x12 }
             fields.append(.text(0x12, datum))
