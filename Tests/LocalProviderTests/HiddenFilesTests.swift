@@ -105,7 +105,7 @@ import Testing
         #expect(try await folder.titles() == ["c~d", "#b", "@a"])
     }
 
-    @Test(arguments: [".nomedia", ".noimage"])
+    @Test(arguments: [".nomedia", ".noimage", ".NoMedia"])
     func `a file hides its folder and all folders below while it exists`(name: String) async throws
     {
         let folder = try await PhotosFixture.ready(["a.jpg", "x/b.jpg", "x/y/c.jpg"])
