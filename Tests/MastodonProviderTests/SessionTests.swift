@@ -196,6 +196,34 @@ struct SessionTests {
         #expect(page.end == "018")
     }
 
+    @Test(arguments: ["home", "likes"])
+    func `large posts continue on the next page, and no photo is omitted`(source: String)
+        async throws
+    {
+        let fixture = Fixture { request in
+            func number(_ name: String) -> Int? {
+                request.url.split(separator: "\(name)=").dropFirst().last
+                    .flatMap { Int($0.prefix { $0.isNumber }) }
+            }
+            let limit = number("limit") ?? 0
+            let ids = Array((101..<(number("max_id") ?? 161)).suffix(limit).reversed())
+            guard let oldest = ids.last else { return .json("[]") }
+            let statuses = ids.map { id in
+                Sample.status("\(id)", (0..<20).map { Sample.image("\($0)") })
+            }
+            return .json(
+                "[\(statuses.joined(separator: ","))]",
+                Sample.next("limit=\(limit)&max_id=\(oldest)"))
+        }
+        let photos = try await fixture.session.walk(source)
+        let expected = (101...160).reversed().flatMap { id in (0..<20).map { "\(id).\($0)" } }
+        #expect(photos.map(\.photo.id.text) == expected)
+        let notices = await fixture.events().filter { event in
+            if case .notices = event { true } else { false }
+        }
+        #expect(notices.isEmpty)
+    }
+
     @Test func `photos of direct messages are only in the list of likes`() async throws {
         let fixture = Fixture(
             responding: .json(

@@ -134,14 +134,36 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         //
         // Source: gotosocial 0.20, `internal/cache/timeline/status.go`, `loadStatusTimeline`.
         var seen: Set<String> = []
-        let statuses = list.elements.filter { seen.insert($0.id).inserted }
+        var statuses = list.elements.filter { seen.insert($0.id).inserted }
+        // Likes are ordered by IDs of likes, which only Pixelfed states.
+        let hasKeys = source != .likes
+        var photos = statuses.map { client.mapping.photos($0, isInLikes: !hasKeys) }
+        // The statuses whose photos exceed the limit of a page begin the next page.
+        var count = 0
+        let fitting = photos.prefix {
+            count += $0.count
+            return count <= RemotePage.maximumCount
+        }.count
+        let kept = max(fitting, 1)
+        let hasMore = kept < statuses.count
+        if hasMore, !hasKeys, statuses.contains(where: { $0.likeNumber == nil }) {
+            // Only the server can name the next page, unless it ignores the limit.
+            let limit = query.first { $0.name == "limit" }.flatMap { Int($0.value) } ?? 0
+            if kept < limit {
+                let fewer = query.filter { $0.name != "limit" } + [("limit", "\(kept)")]
+                return try await fetchStatuses(source, path, fewer, client)
+            }
+        } else if hasMore {
+            statuses.removeSubrange(kept...)
+            photos.removeSubrange(kept...)
+        }
         let links = response.headers.all("Link")
         var next = PageToken(links: links)
         if source == .likes {
             // The IDs of the likes on Pixelfed. The `Link` field of Pixelfed 0.11 leads back to the first page.
-            next = list.elements.compactMap(\.likeNumber).min().map { page(below: "\($0)") } ?? next
+            next = statuses.compactMap(\.likeNumber).min().map { page(below: "\($0)") } ?? next
         } else if let last = statuses.last,
-            links.isEmpty || next != nil && statuses.count < list.elements.count
+            links.isEmpty || hasMore || next != nil && statuses.count < list.elements.count
         {
             // Source: snac 2.75, `mastoapi_get_handler`: only the home timeline has the field, every timeline has
             // `max_id`. The end is an empty page, because the server may send fewer statuses than requested.
@@ -149,9 +171,6 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         }
         let isPartial = try await checkPartial(
             response, statuses.isEmpty, isTop: isTop && source == .home, client)
-        // Likes are ordered by IDs of likes, which the response does not contain.
-        let hasKeys = source != .likes
-        var photos = statuses.map { client.mapping.photos($0, isInLikes: !hasKeys) }
         if photos.reduce(0, { $0 + $1.count }) > RemotePage.maximumCount {
             let limit = RemotePage.maximumCount / photos.count
             for index in photos.indices {
