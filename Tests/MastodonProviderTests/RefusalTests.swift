@@ -62,13 +62,18 @@ struct RefusalTests {
             error(.json("", status: 429, ["Retry-After": "60"]))
                 == .rateLimited(until: Fixture.now + .seconds(60)))
         #expect(error(.json("<html>", status: 429)) == .rateLimited(until: nil))
-        // The clock of the server is one hour behind, in both fields.
-        let headers: HTTPHeaders = [
-            "X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "0",
-            "X-RateLimit-Reset": "2026-08-01T12:59:00.5Z", "Date": "Sat, 01 Aug 2026 12:54:00 GMT",
-        ]
-        #expect(
-            RateLimit(headers, now: Fixture.now)?.reset == Fixture.now + .seconds(301))
+        // The clock of the server is an hour or years behind, in both fields.
+        for (reset, date) in [
+            ("2026-08-01T12:59:00.5Z", "Sat, 01 Aug 2026 12:54:00 GMT"),
+            ("2016-08-01T12:59:00.5Z", "Mon, 01 Aug 2016 12:54:00 GMT"),
+        ] {
+            let headers: HTTPHeaders = [
+                "X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "0",
+                "X-RateLimit-Reset": reset, "Date": date,
+            ]
+            #expect(
+                RateLimit(headers, now: Fixture.now)?.reset == Fixture.now + .seconds(301))
+        }
     }
 
     @Test func `the daily limit of likes does not affect other requests`() {

@@ -101,11 +101,8 @@ extension RateLimit {
         guard let reset = headers["X-RateLimit-Reset"].flatMap({ Timestamp(rfc3339: $0) }) else {
             return
         }
-        // Converts to the local clock if the clocks differ, and rounds up the dropped fraction.
+        // Converts to the local clock, and rounds up the dropped fraction.
         let date = headers["Date"].flatMap { Timestamp(httpDate: $0) } ?? now
-        let (ahead, overflows) = now.secondsSince1970
-            .subtractingReportingOverflow(date.secondsSince1970)
-        let isApart = !overflows && 10..<86_400 ~= abs(ahead)
-        self.reset = reset + .seconds(1 + (isApart ? ahead : 0))
+        self.reset = now + .seconds(1 + reset.secondsSince1970 - date.secondsSince1970)
     }
 }
