@@ -270,6 +270,24 @@ struct SessionTests {
         #expect(try await fixture.walk("likes") == [burst[0]])
     }
 
+    @Test(arguments: [Version.v2, .v3, .v3_1, .v3_2])
+    func `an album and a person have one photo of a stack on several pages`(version: Version)
+        async throws
+    {
+        let fixture = try SimulatedSession(version, photoCount: 0)
+        let server = fixture.server
+        let burst = (0..<30).map { _ in server.publish().id }
+        server.addStack([burst[2]] + burst)
+        let album = server.addAlbum("Burst", burst)
+        let person = server.addPerson("Lin", burst)
+        for source in ["album:\(album.id)", "person:\(person.id)"] {
+            for _ in 0..<2 { #expect(try await fixture.walk(source).count == 1) }
+        }
+        // The primary photo does not show the person.
+        let other = server.addPerson("Kim", Array(burst.suffix(5)))
+        #expect(try await fixture.walk("person:\(other.id)") == [burst[29]])
+    }
+
     @Test(arguments: [Version.v1_117, .v1_133, .v2, .v3, .v3_2])
     func `only the primary photo of a stack of a partner is shown`(version: Version) async throws {
         let fixture = try SimulatedSession(version, photoCount: 3)

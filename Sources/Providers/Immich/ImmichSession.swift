@@ -5,7 +5,7 @@ internal import WebService
 
 /// The session of a user at a server.
 ///
-/// It stores only the version of the server, and for some time the stacks and the names of users.
+/// It stores only the version of the server, for some time the stacks and the names of users, and the state of walks.
 final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     let events: AsyncStream<SessionEvent>
     let likesSource = ImmichSource.likes.id
@@ -23,6 +23,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private let ownID: String?
     /// The album that a client reads, between its pages: older servers return it as a whole.
     private let listing = Mutex<(id: AssetID, photos: [RemotePhoto])?>(nil)
+    /// The photos that represent stacks in the last walks through albums and people, by the primary photos.
+    private let represented = Mutex<[ImmichSource: [AssetID: AssetID]]>([:])
 
     /// The number of photos in a page.
     private static let photosPerPage = 100
@@ -208,20 +210,40 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         } catch ProviderError.denied, ProviderError.failed {
             // The sources report the missing permission. Older servers have no stacks.
         }
-        let listed = Set(assets.map(\.id))
-        return assets.filter { asset in
+        let shown = assets.filter { asset in
             guard asset.isPhoto else { return false }
             let isOwn = isOwn(asset)
-            let isSecondary = stacks[asset.id]
             return switch source {
-            // The primary photo of a stack may not be in the list.
-            case .album: isSecondary.map { !listed.contains($0) } ?? true
-            case .person:
-                (isOwn || client.showsPartners) && isSecondary.map { !listed.contains($0) } ?? true
+            case .album: true
+            case .person: isOwn || client.showsPartners
             case .likes: isOwn
-            case .all, .memories, .search: (isOwn || client.showsPartners) && isSecondary == nil
+            case .all, .memories, .search:
+                (isOwn || client.showsPartners) && stacks[asset.id] == nil
             }
         }
+        return switch source {
+        case .album, .person: representatives(shown, stacks, of: source)
+        case .all, .likes, .memories, .search: shown
+        }
+    }
+
+    /// Returns one photo of each stack in a walk: the primary one if the first page with the stack has it, else the first
+    /// one, because an album or a person may not have the primary one.
+    private func representatives(
+        _ assets: [AssetRecord], _ stacks: [AssetID: AssetID], of source: ImmichSource
+    ) -> [AssetRecord] {
+        let listed = Set(assets.map(\.id))
+        let primaries = Set(stacks.values)
+        var known = represented.withLock { $0[source] ?? [:] }
+        let shown = assets.filter { asset in
+            let primary = stacks[asset.id] ?? asset.id
+            guard primaries.contains(primary) else { return true }
+            let shown = known[primary] ?? (listed.contains(primary) ? primary : asset.id)
+            known[primary] = shown
+            return asset.id == shown
+        }
+        represented.withLock { [known] in $0[source] = known }
+        return shown
     }
 
     /// Maps assets, with the names of other owners.
@@ -251,6 +273,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client.get()
         guard let kind = ImmichSource(source) else { throw client.service.missing(source) }
+        if pageToken == nil { represented.withLock { $0[kind] = nil } }
         let isMonth = pageToken?.hasPrefix(Self.monthMark) == true
         var search = SearchRequest(
             position: isMonth ? nil : try pageToken.map(SearchPosition.init),
