@@ -34,7 +34,7 @@ package struct ServerAddress: Hashable, Sendable {
     /// - Throws: ``ProviderError/invalidArgument(_:)`` with a message for the user.
     package init(_ text: String, keepsPath: Bool = false) throws(ProviderError) {
         let shown = ServiceText.line(text) ?? ""
-        let address = WebAddress(shown.contains("://") ? shown : Self.https + shown)
+        let address = WebAddress(Self.ascii(shown.contains("://") ? shown : Self.https + shown))
         guard let address, let path = keepsPath ? Self.path(address.rest) : "" else {
             throw .invalidArgument(
                 "\(shown.withoutUserInformation.quoted) is not the address of a server, such as photos.example.org or http://192.168.1.2:2283."
@@ -53,6 +53,15 @@ package struct ServerAddress: Hashable, Sendable {
     package func prefix(_ count: Int) -> ServerAddress {
         let segments = path.split(separator: "/").prefix(count)
         return ServerAddress(origin: origin, path: segments.map { "/" + $0 }.joined())
+    }
+
+    /// Returns an address with its host in ASCII; the address itself if the host is invalid.
+    private static func ascii(_ address: String) -> String {
+        guard let start = address.firstRange(of: "://")?.upperBound else { return address }
+        let host = address[start...].prefix { !"/?#:".contains($0) }
+        return InternationalName.ascii(host).map {
+            "\(address[..<start])\($0)\(address[host.endIndex...])"
+        } ?? address
     }
 
     /// Returns a path without empty segments; nil if it has relative ones.

@@ -20,6 +20,11 @@ struct ServerAddressTests {
         ("192.168.1.2:2283", "https://192.168.1.2:2283", "192.168.1.2:2283"),
         ("http://192.168.1.2:2283/api/", "http://192.168.1.2:2283", "http://192.168.1.2:2283"),
         ("http://nas.local", "http://nas.local", "http://nas.local"),
+        ("b\u{fc}cher.example", "https://xn--bcher-kva.example", "xn--bcher-kva.example"),
+        (
+            "http://B\u{fc}cher.example:2283/photos", "http://xn--bcher-kva.example:2283",
+            "http://xn--bcher-kva.example:2283"
+        ),
         ("http://[fd00::1]:2283", "http://[fd00::1]:2283", "http://[fd00::1]:2283"),
     ])
     func `an address has an origin and a name`(text: String, origin: String, name: String) throws {
