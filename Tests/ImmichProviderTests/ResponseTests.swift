@@ -133,6 +133,15 @@ struct ResponseTests {
         await #expect(throws: expected) { try await session.page("all") }
     }
 
+    @Test(arguments: [401, 403, 511])
+    func `the page of a gateway for an image is another login`(status: Int) async {
+        let session = ScriptedSession(responding: .json("<html>", status: status)).session
+        await #expect(throws: ProviderError.otherLogin("photos.example")) {
+            _ = try await session.imageClient.downloadImage(
+                "https://photos.example/api/assets/\(Self.id)/original")
+        }
+    }
+
     @Test(arguments: [
         (
             #"{"message":"Missing required permission: asset.update"}"#,

@@ -44,8 +44,8 @@ package struct ImageClient: HTTPClient {
             response = try await http.download(request, into: file, progress: progress)
         }
         if let error = try await refusal(response, request.url) { throw error }
-        // The body is in the file.
-        if response.isSuccess, response.isHTML {
+        // The body of a success is in the file.
+        if response.isOtherLogin {
             throw ProviderError.otherLogin(WebAddress(request.url)?.host ?? "the service")
         }
         return response

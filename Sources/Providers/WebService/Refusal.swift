@@ -48,12 +48,10 @@ package struct Refusal: Sendable {
     }
 
     /// True for the page of a gateway before the service.
-    package var isOtherLogin: Bool { response.isHTML && hasStatusOfGateway }
+    package var isOtherLogin: Bool { response.isOtherLogin }
 
     /// True for a status with which a gateway before the service sends its page.
-    package var hasStatusOfGateway: Bool {
-        [200..<400, 401..<402, 403..<404, 511..<512].contains { $0.contains(response.status) }
-    }
+    package var hasStatusOfGateway: Bool { response.hasStatusOfGateway }
 
     /// The error for an HTML page, which does not come from an API and does not concern the requested item.
     package var page: ProviderError {
@@ -111,5 +109,15 @@ package struct Refusal: Sendable {
                     "{service} rejected the request to {action}{details}.", ["details": reason],
                     messages: ["action": action]))
         }
+    }
+}
+
+extension HTTPResponse {
+    /// See ``Refusal/isOtherLogin``.
+    var isOtherLogin: Bool { isHTML && hasStatusOfGateway }
+
+    /// See ``Refusal/hasStatusOfGateway``.
+    fileprivate var hasStatusOfGateway: Bool {
+        [200..<400, 401..<402, 403..<404, 511..<512].contains { $0.contains(status) }
     }
 }
