@@ -124,7 +124,7 @@ extension AccountState {
             .needsLogin(let reason), .failed(let reason, _):
             reason.translated
         case .rateLimited(let until):
-            if let time = until.localText("%H:%M") {
+            if let time = until.localClock(now: .now) {
                 tr("The service limits requests until {time}.", ["time": time])
             } else {
                 tr("The service limits requests until later.")

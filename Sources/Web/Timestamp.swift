@@ -28,6 +28,13 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         return String(decoding: buffer.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
+    /// Returns the local time, `14:03` on the day of `now`, otherwise with the date in a format of `strftime`.
+    ///
+    /// - Returns: The text; nil if the year does not fit into an `int`.
+    package func localClock(now: Timestamp, dated format: String = "%Y-%m-%d %H:%M") -> String? {
+        localText(localText("%F") == now.localText("%F") ? "%H:%M" : format)
+    }
+
     /// Returns the time after a duration. An overflow results in the last or first time that can be represented.
     public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let seconds = duration.components.seconds

@@ -2,6 +2,12 @@ import Testing
 import Web
 
 struct TimestampTests {
+    @Test func `the time of another day has its date`() {
+        let now = Timestamp.now
+        #expect(now.localClock(now: now)?.count == 5)
+        #expect((now + .seconds(2 * 86_400)).localClock(now: now)?.count == 16)
+    }
+
     @Test(arguments: [
         ("2021-04-11T10:31:09-04:00", 1_618_151_469), ("2023-06-21T15:14:49Z", 1_687_360_489),
         ("2023-06-21t15:14:49.123456z", 1_687_360_489), ("1969-12-31T23:59:59Z", -1),

@@ -5,7 +5,7 @@ internal import Translation
 extension Timestamp {
     /// Returns the date and time to the minute, such as `2026-11-21 14:03`, on a terminal in the format of the user.
     func minute(for target: OutputTarget = .pipe) -> String {
-        text(Self.isLocal(target) ? "%x %H:%M" : "%Y-%m-%d %H:%M")
+        text(Self.minuteFormat(target))
     }
 
     /// Returns the date and time to the second, such as `2026-11-21 14:03:22`, on a terminal in the format of the user.
@@ -15,7 +15,11 @@ extension Timestamp {
 
     /// Returns the time without the date if it is on the day of `now`, otherwise with the date.
     func clock(now: Timestamp = .now, for target: OutputTarget = .pipe) -> String {
-        text("%F") == now.text("%F") ? text("%H:%M") : minute(for: target)
+        localClock(now: now, dated: Self.minuteFormat(target)) ?? "\(secondsSince1970)"
+    }
+
+    private static func minuteFormat(_ target: OutputTarget) -> String {
+        isLocal(target) ? "%x %H:%M" : "%Y-%m-%d %H:%M"
     }
 
     private func text(_ format: String) -> String { localText(format) ?? "\(secondsSince1970)" }

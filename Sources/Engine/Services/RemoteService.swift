@@ -163,7 +163,7 @@ package final class RemoteService: AccountPhotos {
     }
 
     private var imageLimit: String? {
-        guard now < imagesLimitedUntil, let time = imagesLimitedUntil.localText("%H:%M") else {
+        guard now < imagesLimitedUntil, let time = imagesLimitedUntil.localClock(now: now) else {
             return nil
         }
         return tr("The service sends no more images until {time}.", ["time": time])
