@@ -75,6 +75,15 @@ public protocol RemoteFeed: Session {
     /// - Throws: ``ProviderError/notFound(_:)``; other errors of ``ProviderError`` and ``HTTPError``.
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto
 
+    /// Fetches one photo, as ``fetchPhoto(_:)``. The default calls it. A plugin cannot implement this method.
+    ///
+    /// - Parameters:
+    ///   - id: The ID of the photo.
+    ///   - note: The ``RemotePhoto/note`` of the photo in the cache; nil if it is not cached.
+    /// - Returns: The photo.
+    /// - Throws: The errors of ``fetchPhoto(_:)``.
+    func fetchPhoto(_ id: PhotoID, note: String?) async throws -> RemotePhoto
+
     /// Fetches several photos with all their properties, for ``RemoteLikes/hasLocalLikes``. The default fetches one
     /// after the other. A plugin cannot implement this method.
     ///
@@ -99,6 +108,10 @@ extension RemoteFeed {
     public var hasStablePageTokens: Bool { false }
     /// Calls ``sources()``.
     public func sources(keeping known: [Source]) async throws -> [Source] { try await sources() }
+    /// Calls ``fetchPhoto(_:)``.
+    public func fetchPhoto(_ id: PhotoID, note: String?) async throws -> RemotePhoto {
+        try await fetchPhoto(id)
+    }
     /// Fetches one photo after the other.
     public func fetchPhotos(_ ids: [PhotoID]) async throws -> [RemotePhoto] {
         var photos: [RemotePhoto] = []

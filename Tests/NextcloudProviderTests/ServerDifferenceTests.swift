@@ -166,6 +166,29 @@ struct ServerDifferenceTests {
         #expect(server.requests().allSatisfy { !$0.path.contains("/dav/photos/") })
     }
 
+    @Test func `a deleted photo that only the cache knows causes no search of albums`() async throws
+    {
+        let fixture = try SimulatedSession(path: "/cloud", photoCount: 2)
+        let (server, session) = (fixture.server, fixture.session)
+        let ids = server.photos
+        server.addAlbum("Alps", [ids[1]])
+        let original = "/remote.php/dav/files/ada/photos/a.jpg?fileId=\(ids[0])"
+        server.delete(ids[0])
+        await expectThrown(ProviderError.notFound) {
+            _ = try await session.fetchPhoto(PhotoID(ids[0]), note: "/cloud" + original)
+        }
+        #expect(try await status(server.url + original, fixture) == 404)
+        #expect(server.requests().allSatisfy { !$0.path.contains("/dav/photos/") })
+        // Photos of an album that are in the files.
+        #expect(try await fixture.walk("album:Alps") == [ids[1]])
+        server.delete(ids[1])
+        let before = server.requests().count { $0.path.contains("/dav/photos/") }
+        await expectThrown(ProviderError.notFound) {
+            _ = try await session.fetchPhoto(PhotoID(ids[1]))
+        }
+        #expect(server.requests().count { $0.path.contains("/dav/photos/") } == before)
+    }
+
     @Test func `hidden folders, their photos and the trash of a camera are not shown`() async throws
     {
         let fixture = try SimulatedSession(photoCount: 2)

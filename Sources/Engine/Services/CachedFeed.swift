@@ -273,7 +273,9 @@ final class CachedFeed {
         try await photos.run(id) { [self] in
             do {
                 let request = owner.likes?.outbox.request
-                let remote = try await owner.perform { [session] in try await session.fetchPhoto(id)
+                let note = (try? await knownPhoto(id))?.remote.note
+                let remote = try await owner.perform { [session] in
+                    try await session.fetchPhoto(id, note: note)
                 }
                 return try await storePhoto(remote, of: request)
             } catch let error as ProviderError {

@@ -358,7 +358,7 @@ struct NextcloudClient: Sendable {
             //
             // Source: server 31, `preview_max_filesize_image` with the default 50 MB.
             guard response.status == 404, let id = Self.photo(url),
-                let record = try? await find(id, url.contains("/photos/")), record.isOriginalUsable
+                let record = try? await find(id, isInAlbum(url)), record.isOriginalUsable
             else { return nil }
             return mapping.original(record)
         } refusal: { response, url in
@@ -369,6 +369,12 @@ struct NextcloudClient: Sendable {
             else { return nil }
             return await refusal(response, .photo(Self.photo(url) ?? PhotoID("")))
         }
+    }
+
+    /// Returns true for an image of a photo that is known only from an album.
+    private func isInAlbum(_ url: String) -> Bool {
+        ["/remote.php/dav/photos/", "/index.php/apps/photos/"]
+            .contains { url.hasPrefix(server.base + $0) }
     }
 
     /// Returns the photo of an address; nil for an avatar.

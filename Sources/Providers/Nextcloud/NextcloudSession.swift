@@ -190,7 +190,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
                     shown.map(\.id), hasMetadata: mode.hasMetadata, about: .source(source.id))
             }
         let located = shown.map { $0.located(at: own[$0.id], below: client.filesRoot) }
-        rememberForeign(located)
+        remember(located)
         return RemotePage(
             client.mapping.photos(located),
             next: isLast ? nil : shown.last.map { PhotoPosition($0).token })
@@ -214,14 +214,20 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         }
     }
 
-    @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
+        try await fetchPhoto(id, note: nil)
+    }
+
+    @concurrent
+    func fetchPhoto(_ id: PhotoID, note: String?) async throws -> RemotePhoto {
         let client = try client.get()
         // No album has a photo that was deleted from the files of the user.
-        let record = try await fetchRecord(
-            id, inAlbums: own.withLock { !$0.contains(id) }, client)
+        let isOwn =
+            note?.hasPrefix(client.server.path + "/remote.php/dav/files/") == true
+            || own.withLock { $0.contains(id) }
+        let record = try await fetchRecord(id, inAlbums: !isOwn, client)
         guard record.isPhoto else { throw client.service.missing(id) }
-        rememberForeign([record])
+        remember([record])
         return client.mapping.photo(record)
     }
 
@@ -234,7 +240,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             try await client.files([number], hasMetadata: mode.hasMetadata, about: .photo(id))
         }
         if let record = found[number] {
-            remember([id], in: own)
+            remember([record])
             return record
         }
         guard inAlbums, let record = try await albumRecord(number, client) else { throw missing }
@@ -259,7 +265,9 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         return nil
     }
 
-    private func rememberForeign(_ records: [FileRecord]) {
+    /// Remembers which photos are in the files of the user.
+    private func remember(_ records: [FileRecord]) {
+        remember(records.filter { !$0.isInAlbum }.map { PhotoID("\($0.id)") }, in: own)
         remember(records.filter(\.isInAlbum).map { PhotoID("\($0.id)") }, in: foreign)
     }
 
