@@ -346,6 +346,16 @@ struct ServerDifferenceTests {
         #expect(fixture.server.requests().allSatisfy { $0["Cookie"]?.contains("deleted") != true })
     }
 
+    @Test func `a cookie of a gateway does not make the server refuse the session`() async throws {
+        let fixture = try SimulatedSession(photoCount: 3)
+        // Without cookies, the server sends the same-site cookies as well.
+        fixture.server.fail(
+            "PROPFIND /remote.php/dav/files/ada/",
+            .reply(Reply(502, headers: [("Set-Cookie", "route=a")])), times: 1)
+        #expect(try await fixture.walk("all") == fixture.server.photos)
+        #expect(fixture.server.requests().last?["Cookie"]?.contains("route=a") == true)
+    }
+
     @Test func `maintenance, an upgrade and a disabled account end by themselves`() async throws {
         let fixture = try SimulatedSession(photoCount: 3)
         let (server, session) = (fixture.server, fixture.session)

@@ -6,7 +6,9 @@ internal import XML
 /// Source: the developer manual (Login Flow v2, OCS, WebDAV), and the WebDAV interface of the app Photos: photos 8.0,
 /// `PropFindPlugin.php`, `AlbumPhoto.php` and `PageController.php`. For a server that is not available and for a
 /// disabled account: server 31, `lib/base.php` (`checkMaintenanceMode`, `printUpgradePage`), `ocs/v1.php`, `index.php`,
-/// and `MaintenancePlugin.php` and `Auth.php` of `apps/dav/lib/Connector/Sabre`.
+/// and `MaintenancePlugin.php` and `Auth.php` of `apps/dav/lib/Connector/Sabre`. For cookies: server at 0005a24,
+/// `passesStrictCookieCheck` of `Http/Request.php`, and `performSameSiteCookieProtection` of `lib/base.php`. No request
+/// needs a CSRF token, because a login by password also applies to WebDAV: `tryBasicAuthLogin` of `User/Session.php`.
 extension ServerState {
     mutating func serverReply(_ request: RecordedRequest) -> Reply {
         guard request.path.hasPrefix(path + "/") else {
@@ -21,6 +23,15 @@ extension ServerState {
         case _ where route.hasPrefix("/index.php/login/v2/flow/"):
             return Reply(200, html: "<!DOCTYPE html><p>Connect to your account</p>")
         default: break
+        }
+        let cookies = request["Cookie"] ?? ""
+        let hasSession = cookies.contains("oc_sessionPassphrase=")
+        if hasSession, !cookies.contains(Self.strictCookie), !route.hasPrefix("/index.php"),
+            request["OCS-APIRequest"] == nil
+        {
+            return Reply(
+                412, json: ["error": "Strict Cookie has not been found in request"],
+                headers: [("Set-Cookie", Self.strictCookie)])
         }
         guard let user = username(request) else {
             return route.hasPrefix("/remote.php")
@@ -39,7 +50,8 @@ extension ServerState {
                 : Reply(401, html: "<!DOCTYPE html><h2>This user is disabled</h2>")
         }
         var reply = authorizedReply(request, user, route)
-        if request["Cookie"]?.contains("oc_sessionPassphrase=") != true {
+        if cookies.isEmpty { reply.headers.append(("Set-Cookie", Self.strictCookie)) }
+        if !hasSession {
             sessions += 1
             reply.headers.append(
                 ("Set-Cookie", "oc_sessionPassphrase=\(token()); path=\(path)/; HttpOnly"))
@@ -47,6 +59,8 @@ extension ServerState {
         }
         return reply
     }
+
+    private static let strictCookie = "nc_sameSiteCookiestrict=true"
 
     /// Returns the reply of a server that is not available.
     private func unavailable(_ route: String) -> Reply {

@@ -36,7 +36,11 @@ struct NextcloudClient: Sendable {
             server, OmittedImages(server.host, ports.logger, events),
             showsLocation: showsLocation)
         self.ports = ports
-        http = CookieClient(ports.http, of: server.origin)
+        // Without the field, a session needs the same-site cookies, which the server sends only to a request without any
+        // cookie.
+        //
+        // Source: server at 0005a24, `cookieCheckRequired` of `Http/Request.php`.
+        http = CookieClient(ports.http, of: server.origin, field: ("OCS-APIRequest", "true"))
     }
 
     // MARK: WebDAV
@@ -326,7 +330,6 @@ struct NextcloudClient: Sendable {
     /// Fetches the profile of the logged-in user.
     func currentUser() async throws -> Profile {
         var request = HTTPRequest(.get, server.base + "/ocs/v2.php/cloud/user?format=json")
-        request.headers.append("OCS-APIRequest", "true")
         request.headers.append("Accept", "application/json")
         let response = try await http.send(request)
         if let error = await refusal(response, .user) {

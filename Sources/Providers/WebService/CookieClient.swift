@@ -6,6 +6,7 @@ internal import Synchronization
 package final class CookieClient: HTTPClient {
     private let base: any HTTPClient
     private let origin: String
+    private let field: (name: String, value: String)
     /// The values by their names.
     private let cookies = Mutex<[String: String]>([:])
 
@@ -17,9 +18,13 @@ package final class CookieClient: HTTPClient {
     /// - Parameters:
     ///   - base: Sends the requests.
     ///   - origin: The origin of the server, which alone receives the cookies.
-    package init(_ base: any HTTPClient, of origin: String) {
+    ///   - field: A header field of all requests to the server.
+    package init(
+        _ base: any HTTPClient, of origin: String, field: (name: String, value: String)
+    ) {
         self.base = base
         self.origin = origin
+        self.field = field
     }
 
     package func send(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -40,6 +45,7 @@ package final class CookieClient: HTTPClient {
     ) async throws -> HTTPResponse {
         guard WebAddress(request.url)?.origin == origin else { return try await send(request) }
         var request = request
+        request.headers.append(field.name, field.value)
         let known = cookies.withLock { $0 }
         if !known.isEmpty {
             let text = known.map { "\($0.key)=\($0.value)" }.sorted().joined(separator: "; ")
