@@ -208,7 +208,7 @@ public struct HTTPResponse: Sendable {
 
     /// Returns the value of `Retry-After`, a number of seconds or a date.
     ///
-    /// - Parameter now: The present time, for a date.
+    /// - Parameter now: The present time, for a date in a response that does not state its own time.
     /// - Returns: The time to wait, at least 0 s; nil if the field is missing or invalid.
     ///
     /// Source: RFC 9110 §10.2.3.
@@ -216,7 +216,9 @@ public struct HTTPResponse: Sendable {
         guard let value = headers["Retry-After"] else { return nil }
         if let seconds = Int64(value) { return seconds >= 0 ? .seconds(seconds) : nil }
         guard let date = Timestamp(httpDate: value) else { return nil }
-        return .seconds(max(0, date.secondsSince1970 - now.secondsSince1970))
+        // The clock of the server may differ.
+        let start = headers["Date"].flatMap { Timestamp(httpDate: $0) } ?? now
+        return .seconds(max(0, date.secondsSince1970 - start.secondsSince1970))
     }
 }
 

@@ -37,6 +37,17 @@ struct HTTPTests {
         #expect(response.retryAfter(now: now) == seconds.map { .seconds($0) })
     }
 
+    @Test func `a date in Retry-After is one of the clock of the server`() {
+        let response = HTTPResponse(
+            status: 429,
+            headers: [
+                "Retry-After": "Sun, 06 Nov 1994 08:49:37 GMT",
+                "Date": "Sun, 06 Nov 1994 08:48:37 GMT",
+            ], url: "")
+        #expect(
+            response.retryAfter(now: Timestamp(secondsSince1970: 1_800_000_000)) == .seconds(60))
+    }
+
     @Test func `a Retry-After beyond the last time is limited to the last time`() throws {
         let now = Timestamp(secondsSince1970: 1_800_000_000)
         let response = HTTPResponse(
