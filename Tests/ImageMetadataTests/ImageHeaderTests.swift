@@ -60,7 +60,7 @@ struct ImageHeaderTests {
         file.replaceSubrange(first, with: tables)
         file[first.lowerBound - 1] = 20
         try Self.lengthen(["iprp", "meta"], by: tables.count - first.count, in: &file)
-        #expect(ImageHeader(Bytes(file), format: .heic)?.shownSize == (300, 400))
+        #expect(try #require(ImageHeader(Bytes(file), format: .heic)).shownSize == (300, 400))
     }
 
     @Test func `a size that is cropped to half a pixel is rounded up`() throws {
@@ -72,7 +72,7 @@ struct ImageHeaderTests {
         let place = try #require(file.firstRange(of: rotation))
         file.replaceSubrange(place, with: Samples.big(40, 4) + box)
         try Self.lengthen(["ipco", "iprp", "meta"], by: 31, in: &file)
-        #expect(ImageHeader(Bytes(file), format: .heic)?.shownSize == (600, 300))
+        #expect(try #require(ImageHeader(Bytes(file), format: .heic)).shownSize == (600, 300))
     }
 
     /// Adds a number to the lengths of boxes.

@@ -264,7 +264,7 @@ struct SlideshowTests {
         ] { #expect(state.contains("\(line)\n"), "\(state)") }
         #expect(
             try await run("list")
-                == "(default)\tcombined\t\nframe\tcombined:likes local_ada:all\tb\n")
+                == "(default)\tcombined\t\nframe\tcombined:likes, local_ada:all\tb\n")
         #expect(try await run("list --json").contains("\"Name\":\"frame\""))
         _ = try await run("remove --name nothing", 1)
         _ = try await run("remove", 64)
