@@ -183,8 +183,12 @@ def profile(start, step):
     step("a user chooses an avatar among the photos")
 
     def apply_label():
-        # The keys are lost while the dialog of the avatar closes.
-        screen.click(screen.wait("Label", "text"))
+        # The keys are lost while the dialog of the avatar closes, and the field moves when the avatar arrives: the click may
+        # open a photo.
+        for button in screen.all("Back to the photos", "push button"):
+            button.act()
+        for field in screen.all("Label", "text"):
+            screen.click(field)
         screen.mouse("key", "ctrl+a", "type", "Ada at home")
         screen.mouse("sleep", 1)
         return screen.press_apply()
