@@ -10,6 +10,9 @@ from online import photo as remote_photo
 from screen import Screen, open_samples, open_unsplash
 from session import SAMPLES, until
 
+SEED = int(os.environ.get("IMAGEFEED_SEED", 7))
+ACTIONS = int(os.environ.get("IMAGEFEED_ACTIONS", 400))
+
 
 def message_queue(start, step):
     session, screen = open_samples(start, 4)
@@ -170,11 +173,10 @@ def walk(start, step):
     session.log_in()
     session.start_window()
     Screen().wait("Photo 000", "list item")
-    chance = random.Random(int(os.environ.get("IMAGEFEED_SEED", 7)))
+    chance = random.Random(SEED)
     keys = """Left Right Up Down Home End Page_Down Page_Up Return Escape Escape l i F11 plus minus 0 1 r space ctrl+f Escape
               Menu Tab ctrl+c ctrl+shift+c F5 Escape ctrl+a BackSpace F10 ctrl+comma Escape""".split()
-    count = int(os.environ.get("IMAGEFEED_ACTIONS", 400))
-    for _ in range(count // 20):
+    for _ in range(ACTIONS // 20):
         words = []
         for _ in range(20):
             action = chance.random()
@@ -186,7 +188,7 @@ def walk(start, step):
                 words += ["click", chance.choice([1, 1, 1, 3, 4, 5])]
         subprocess.run(["xdotool", *map(str, words)], env=session.environment, capture_output=True, check=True)
         assert session.window.poll() is None, f"the window ended after {words}"
-    step(f"{count} random actions do not end the window")
+    step(f"{ACTIONS} random actions with seed {SEED} do not end the window")
 
 
 def liked(start, step):
