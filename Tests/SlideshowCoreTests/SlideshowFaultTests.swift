@@ -238,6 +238,25 @@ struct SlideshowFaultTests {
         #expect(shown.last == "p1" && !shown.contains(nil))
     }
 
+    @Test func `the photo that follows in the history replaces a hidden photo in one step`()
+        async throws
+    {
+        let fixture = SlideshowFixture(photos)
+        let slideshow = fixture.slideshow
+        photos.accounts[0].isLocal = false
+        slideshow.replacementTimeLimit = .seconds(600)
+        #expect(try await fixture.next(3) == ["p1", "p2", "p3"])
+        for _ in 0..<2 { try await slideshow.previous() }
+        // Their images have to be fetched again, and that of one photo fails.
+        photos.cached = []
+        photos.failing = [id("p2")]
+        var shown: [String?] = []
+        slideshow.onChange = { [unowned slideshow] in shown.append(slideshow.photo?.id.photo.text) }
+        try await slideshow.hide("a/p1")
+        #expect(shown.last == "p3" && !shown.contains(nil))
+        await fixture.settle()
+    }
+
     @Test func `calls reply within their time limit while a service does not respond`() async throws
     {
         let fixture = SlideshowFixture(photos)

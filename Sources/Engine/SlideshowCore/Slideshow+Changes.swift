@@ -98,8 +98,8 @@ extension Slideshow {
             guard !hiddenPhotos.contains(id) else { return }
             _ = try await photos.photo(id, isCached: false)
         }
-        if playlist.current?.id == id, playlist.future.isEmpty {
-            await prepareReplacement(callTimeLimit / 2)
+        if playlist.current?.id == id {
+            await prepareReplacement(of: { $0 == id }, callTimeLimit / 2)
         }
         let number = try await hiddenPhotos.hide(id)
         // Once a photo is hidden, it leaves each playlist at the latest at the next start.

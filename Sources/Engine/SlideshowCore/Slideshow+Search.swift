@@ -6,6 +6,9 @@ internal import Translation
 
 /// The steps from photo to photo, and the search for the next one, whose image is fetched before it is due.
 extension Slideshow {
+    /// A photo of the history that replaces the current one.
+    typealias Replacement = (entry: Playlist.Entry, shown: Playlist.Shown)
+
     /// Prepares the next photo if a client is attached and the slideshow is not paused.
     func prepareIfActive() {
         guard playlist.isActive, playlist.current != nil, candidate == nil, !isExhausted else {
@@ -58,11 +61,27 @@ extension Slideshow {
         return try await result.valueUnlessCancelled()
     }
 
-    /// Prepares the photo that replaces the current one, so that there is one change for clients.
-    func prepareReplacement(_ limit: Duration) async {
-        try? await withTimeLimit(limit, ContinuousClock()) { [self] in
+    /// Loads the photo that replaces the current one, so that there is one change for clients: of ``Playlist/future``, or
+    /// the next one of the order.
+    ///
+    /// - Parameters:
+    ///   - isRemoved: Returns true for the photos that leave.
+    ///   - limit: The time limit.
+    /// - Returns: The photo of ``Playlist/future``; nil for ``candidate``.
+    @discardableResult
+    func prepareReplacement(
+        of isRemoved: (CombinedPhotoID) -> Bool, _ limit: Duration
+    ) async -> Replacement? {
+        let future = playlist.future.filter { !isRemoved($0.id) }
+        return try? await withTimeLimit(limit, ContinuousClock()) { [self] () -> Replacement? in
+            var search = SlideshowSearch(timeLimit: limit)
+            for entry in future {
+                if let shown = try await attempt(entry, &search) { return (entry, shown) }
+            }
             try await findCandidate()
+            return nil
         } onTimeout: {
+            nil
         }
     }
 

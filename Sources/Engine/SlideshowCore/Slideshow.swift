@@ -422,26 +422,20 @@ package final class Slideshow {
         _ transition: (inout Playlist) -> Void
     ) async throws -> Bool {
         // The photo is loaded before the transition, so that there is one change for clients.
-        var forward: (entry: Playlist.Entry, shown: Playlist.Shown)?
+        var forward: Replacement?
         if let current = playlist.current, isRemoved(current.id) {
-            for entry in playlist.future where forward == nil && !isRemoved(entry.id) {
-                if let shown = try? await load(entry.id, isCached: true) {
-                    forward = (entry, shown)
-                }
-            }
             if let id = candidate?.shown.id, isRemoved(id) { candidate = nil }
-            if playlist.future.allSatisfy({ isRemoved($0.id) }) {
-                await prepareReplacement(replacementTimeLimit)
-            }
+            forward = await prepareReplacement(of: isRemoved, replacementTimeLimit)
         }
         let isReplaced = try await commit(isForced: isForced) { playlist in
             let hadCurrent = playlist.current != nil
             transition(&playlist)
             if let id = candidate?.shown.id, isRemoved(id) { candidate = nil }
             guard hadCurrent, playlist.current == nil else { return true }
-            // The photos of `future` precede those of the order.
-            if playlist.future.isEmpty { return takeCandidate(&playlist) }
-            return forward.map { playlist.move(to: $0.entry, $0.shown, key: randomKey()) } ?? false
+            if let (entry, shown) = forward, playlist.move(to: entry, shown, key: randomKey()) {
+                return true
+            }
+            return takeCandidate(&playlist)
         }
         if isReplaced { prepareIfActive() }
         return isReplaced
