@@ -489,6 +489,25 @@ struct SlideshowTests {
         try await poll { fixture.current == "p2" }
     }
 
+    @Test(arguments: [[], ["n1", "n2"]])
+    func `the history has no photo that another folder does not have`(names: [String]) async throws
+    {
+        let fixture = fixture()
+        let slideshow = fixture.slideshow
+        slideshow.replacementTimeLimit = .seconds(600)
+        _ = try await fixture.next(4)
+        try await slideshow.previous()
+        await fixture.settle()
+        var shown: [String] = []
+        slideshow.onChange = { [unowned fixture] in shown.append(fixture.current) }
+        fixture.photos.accounts[0].photos = [:]
+        for name in names.reversed() { fixture.photos.add(name, to: 0) }
+        slideshow.handle(.photosChanged([]), of: local)
+        try await poll { slideshow.canGoNext != names.isEmpty && shown.last == names.first ?? "" }
+        #expect(!slideshow.canGoPrevious && (names.isEmpty || !shown.contains("")))
+        await fixture.settle()
+    }
+
     // MARK: Changes of the current photo, its image and its source
 
     private let local = AccountID(stored: "local_ada")

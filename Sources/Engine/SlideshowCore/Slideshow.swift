@@ -500,10 +500,22 @@ package final class Slideshow {
             // A description that has arrived since may be later.
             if before == latest ?? playlist.current?.photo { update([current.id: photo]) }
         } catch  where Self.isGone(error) {
-            await removePhotos([current.id])
+            await removeGone(current.id)
         } catch {
             await logging { throw error }
         }
+    }
+
+    /// Removes a photo that no longer exists, with the photos of its account in the history that do not exist either, for
+    /// example because the account has another folder.
+    private func removeGone(_ id: CombinedPhotoID) async {
+        var gone: Set = [id]
+        for other in playlist.entries.map(\.id) where other.account == id.account {
+            do { _ = try await photos.photo(other, isCached: true) } catch {
+                if Self.isGone(error) { gone.insert(other) }
+            }
+        }
+        await removePhotos(gone)
     }
 
     // MARK: Start and end
@@ -535,7 +547,7 @@ package final class Slideshow {
                     await checkCurrent()
                 }
             } catch  where Self.isGone(error) {
-                Task { await removePhotos([current.id]) }
+                await removeGone(current.id)
             } catch {
                 await logging { throw error }
             }
