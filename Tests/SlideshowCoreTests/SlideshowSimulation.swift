@@ -201,8 +201,11 @@ final class SlideshowSimulation {
             await fixture.settle()
             try await leave { $0 == id }
         case .fail:
-            // A search attempts a limited number of photos.
-            if let id = anyPhoto, photos.failing.count < 4 {
+            // A search attempts a limited number of photos. The image of the current photo is also fetched without a search,
+            // so it does not fail.
+            if let id = anyPhoto, photos.failing.count < 4, id != current,
+                id != slideshow.candidate?.shown.id
+            {
                 photos.failing.insert(id)
                 photos.cached.remove(id)
             }

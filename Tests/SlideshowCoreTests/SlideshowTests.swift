@@ -220,11 +220,54 @@ struct SlideshowTests {
 
     @Test func `another image size applies to the current photo at once`() async throws {
         let fixture = fixture()
+        fixture.slideshow.replacementTimeLimit = .seconds(600)
         _ = try await fixture.next()
         fixture.photos.cached = []
         try await fixture.slideshow.setImageSize("full")
         #expect(fixture.slideshow.image == "/full/local_ada/p1")
         #expect(fixture.slideshow.settings.imageSize == .full)
+    }
+
+    @Test func `another image size applies during a step that waits for a service`() async throws {
+        let fixture = fixture()
+        let slideshow = fixture.slideshow
+        fixture.photos.accounts[0].isLocal = false
+        slideshow.callTimeLimit = .seconds(600)
+        slideshow.replacementTimeLimit = .zero
+        _ = try await fixture.next()
+        fixture.photos.cached = []
+        fixture.photos.images.begin()
+        let step = Task { try await slideshow.next() }
+        try await poll { fixture.photos.images.count == 1 }
+        try await slideshow.setImageSize("full")
+        #expect(slideshow.settings.imageSize == .full)
+        #expect(slideshow.image == "/regular/local_ada/p1")
+        fixture.photos.images.end()
+        try await step.value
+        #expect(slideshow.image == "/full/local_ada/p2")
+        await fixture.settle()
+    }
+
+    @Test(arguments: ["state", "size", "restart"])
+    func `an image that could not be fetched in another size is fetched later`(
+        event: String
+    ) async throws {
+        let fixture = fixture()
+        fixture.slideshow.replacementTimeLimit = .seconds(600)
+        fixture.photos.accounts[0].isLocal = false
+        _ = try await fixture.next()
+        fixture.photos.cached = []
+        fixture.photos.accounts[0].isUnreachable = true
+        try await fixture.slideshow.setImageSize("full")
+        #expect(fixture.slideshow.image == "/regular/local_ada/p1")
+        #expect(fixture.slideshow.backoff.failures == 1)
+        fixture.photos.accounts[0].isUnreachable = false
+        switch event {
+        case "state": fixture.slideshow.handle(.changed(.state), of: local)
+        case "size": try await fixture.slideshow.setImageSize("full")
+        default: try await fixture.restart()
+        }
+        try await poll { fixture.slideshow.image == "/full/local_ada/p1" }
     }
 
     // MARK: Photos that arrive and leave
@@ -467,7 +510,7 @@ struct SlideshowTests {
         fixture.photos.cached = []
         fixture.photos.deleted = ["/regular/local_ada/p1"]
         try await fixture.restart()
-        #expect(fixture.current == "p1")
+        try await poll { fixture.current == "p1" }
         #expect(fixture.photos.deleted.isEmpty)
     }
 

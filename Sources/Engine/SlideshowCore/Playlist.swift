@@ -259,9 +259,7 @@ nonisolated struct Playlist: Hashable, Sendable {
     }
 
     /// Replaces the image of the current photo by another one of the same photo.
-    mutating func replaceImage(_ shown: Shown?) {
-        if let shown, current?.id == shown.id { current?.image = shown.image }
-    }
+    mutating func replaceImage(_ image: String) { current?.image = image }
 
     /// Removes photos from those that were shown. If the current photo is one of them, there is no current photo then.
     private mutating func remove(where isRemoved: (CombinedPhotoID) -> Bool) {

@@ -61,26 +61,21 @@ extension Slideshow {
         photosMayBeAvailable(isUnknown: isOther)
     }
 
-    /// Sets the size of the image. The current photo is shown in the new size, if that can be fetched.
+    /// Sets the size of the image. The image of the current photo remains until the one in the new size is fetched, for
+    /// which this call waits a moment.
     package func setImageSize(_ name: String) async throws {
         let size = try ImageSize(parsing: name, "size")
-        try await navigate { [self] in
-            guard size != settings.imageSize else { return }
-            let resized = try await withTimeLimit(callTimeLimit / 2, ContinuousClock()) { [self] in
-                await loadCurrentImage(size)
-            } onTimeout: {
-                nil
-            }
-            try Task.checkCancellation()
-            try await commit { playlist in
-                playlist.settings.imageSize = size
-                invalidate()
-                playlist.replaceImage(resized)
-            }
-            // A large image may arrive later.
-            if resized == nil { refresh(isImageLost: true) }
+        let isOther = try await commit { playlist in
+            guard size != playlist.settings.imageSize else { return isImageOutdated }
+            playlist.settings.imageSize = size
+            invalidate()
+            isImageOutdated = true
+            return true
         }
+        guard isOther else { return }
         photosMayBeAvailable()
+        let refreshed = refresh()
+        await wait(atMost: replacementTimeLimit) { await refreshed.value }
     }
 
     // MARK: Hidden photos
@@ -215,9 +210,9 @@ extension Slideshow {
         Task { await checkCurrent() }
     }
 
-    /// Repeats a failed start or search, because an account or the network may be available.
+    /// Repeats a failed search, or a failed fetch of the current image, because an account or the network may be available.
     package func conditionsChanged() {
-        if photo == nil, playlist.current != nil { start() }
+        refresh()
         if isExhausted { photosMayBeAvailable() }
     }
 

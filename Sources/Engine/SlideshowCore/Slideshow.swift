@@ -54,6 +54,9 @@ package final class Slideshow {
     var lastParts: [SlideshowPart] = []
     /// True if the image of the current photo was deleted while the daemon was not running.
     private var isImageMissing: Bool
+    /// True if the image of the current photo was lost, or may have another size than that of the settings. It is fetched
+    /// again until that succeeds.
+    var isImageOutdated: Bool
     /// The images that were loaded last: of at most a step and a search that run at the same time.
     private var loaded: [String] = []
     /// The number of steps that clients have requested.
@@ -62,13 +65,20 @@ package final class Slideshow {
     private var latest: Photo?
     /// Runs the updates of the current photo and its image.
     private let refreshing = ChangeQueue()
+    /// The update that has not begun yet.
+    private var waitingRefresh: Task<Void, Never>?
+    /// The update after an image that could not be fetched.
+    private var retry: Task<Void, Never>?
+    /// The pauses before ``retry``.
+    private(set) var backoff = Backoff(first: .seconds(20), factor: 2, longest: .seconds(3600))
     /// The photos that changed during the search for the next photo.
     var changedInSearch: Set<CombinedPhotoID> = []
     /// The chosen sources that do not exist, for example because an album was renamed.
     private var missingSources: Set<SlideshowSource> = []
     private var isCheckingSource = false
     private var isDeleted = false
-    /// The time in which the next photo is searched for before the current one is removed.
+    /// The time in which the next photo is searched for before the current one is removed, and for which a call waits for an
+    /// image in another size.
     var replacementTimeLimit = Duration.seconds(1)
     /// The time limit of a call of a client, which ends before the timeout of the client and includes the wait for earlier
     /// steps. Tests that wait for other tasks within a call set a longer one.
@@ -104,6 +114,7 @@ package final class Slideshow {
             ?? Playlist(unread: SlideshowSettings(), hideNumber: hidden.lastNumber)
         stored = playlist
         isImageMissing = contents.missingImages.contains(name)
+        isImageOutdated = playlist.current != nil
         timer = SlideshowTimer(clock) { [weak self] in self?.timerFired() }
     }
 
@@ -222,7 +233,7 @@ package final class Slideshow {
             if let id = new.current?.id, id != before.current?.id, id == candidate?.shown.id {
                 candidate = nil
             }
-            if new.current != before.current { isImageMissing = false }
+            if new.current?.image != before.current?.image { isImageMissing = false }
             if new.current?.id != before.current?.id { latest = nil }
             changed(since: before)
             return (value, added)
@@ -256,14 +267,18 @@ package final class Slideshow {
         }
         onChange()
         if playlist.current?.image != before.current?.image { watchImage() }
-        if playlist.current?.id != before.current?.id { photos.keepIDs() }
+        if playlist.current?.id != before.current?.id {
+            photos.keepIDs()
+            refresh()
+        }
         prepareIfActive()
     }
 
     /// Watches the image of the current photo, and fetches it again when another program deletes or replaces the file.
     private func watchImage() {
         photos.watchImage(playlist.current?.image ?? "") { [weak self] in
-            self?.refresh(isImageLost: true)
+            self?.isImageOutdated = true
+            self?.refresh()
         }
     }
 
@@ -334,27 +349,19 @@ package final class Slideshow {
         _ id: CombinedPhotoID, isCached: Bool? = nil
     ) async throws -> Playlist.Shown? {
         let isCached = isCached ?? !photos.mayFetch(id.account)
-        let size = settings.imageSize
-        // The image may be deleted before it is protected. Three deletions in succession are unlikely.
+        // The image may be deleted before it is protected, or another size may be set. Three times in succession are
+        // unlikely.
         for _ in 0..<3 {
+            let size = settings.imageSize
             guard let photo = try await photos.photo(id, isCached: isCached),
                 let image = try await photos.image(id, size, isCached: isCached)
             else { return nil }
-            if await pin(image) { return Playlist.Shown(id: id, photo: photo, image: image) }
+            if await pin(image), size == settings.imageSize {
+                return Playlist.Shown(id: id, photo: photo, image: image)
+            }
         }
         throw ProviderError.failed(
             Message(verbatim: "The image was deleted while it was fetched; try again."))
-    }
-
-    /// Returns the current photo with its image in a size, which is protected; nil if that cannot be fetched.
-    func loadCurrentImage(_ size: ImageSize) async -> Playlist.Shown? {
-        guard var shown = playlist.current,
-            let image = try? await photos.image(
-                shown.id, size, isCached: !photos.mayFetch(shown.id.account))
-        else { return nil }
-        shown.image = image
-        await pin(image)
-        return shown
     }
 
     /// Protects ``neededImages``.
@@ -465,30 +472,60 @@ package final class Slideshow {
         refresh()
     }
 
-    /// Refreshes the description of the current photo, or only its image.
-    func refresh(isImageLost: Bool = false) {
-        Task {
+    /// Refreshes the description and the image of the current photo, unless they are the latest.
+    @discardableResult
+    func refresh() -> Task<Void, Never> {
+        if let waitingRefresh { return waitingRefresh }
+        let task = Task {
             await refreshing.run {
-                // An earlier refresh may have stored the description.
-                if isImageLost || latest != nil { await refreshCurrent() }
+                waitingRefresh = nil
+                if isImageOutdated || latest != nil { await refreshCurrent() }
             }
         }
+        waitingRefresh = task
+        return task
     }
 
     /// Stores the latest description of the current photo and its image in one step.
     private func refreshCurrent() async {
         guard let id = playlist.current?.id else { return }
         let (photo, size) = (latest, settings.imageSize)
-        let shown = await loadCurrentImage(size)
+        var image: String?
+        do {
+            // The service is asked if the content may be another one, or is not cached.
+            if photo == nil { image = try await photos.image(id, size, isCached: true) }
+            if image == nil {
+                image = try await photos.image(id, size, isCached: !photos.mayFetch(id.account))
+            }
+        } catch  where isImageMissing && Self.isGone(error) {
+            return await removeGone(id)
+        } catch {}
+        if let image { await pin(image) }
         // The refresh of a later description follows.
         guard playlist.current?.id == id, latest == photo else { return }
         try? await commit(isForced: true) { playlist in
+            guard playlist.current?.id == id else { return }
             if let photo { playlist.update(photo, of: id) }
-            if size == playlist.settings.imageSize { playlist.replaceImage(shown) }
+            guard let image, size == playlist.settings.imageSize else { return }
+            playlist.replaceImage(image)
+            isImageOutdated = false
         }
         if latest == photo { latest = nil }
+        retry?.cancel()
+        guard image != nil else {
+            // No event reports that a host of images responds again.
+            isImageOutdated = true
+            backoff.recordFailure()
+            retry = ContinuousClock().after(backoff.pause) { [weak self] in self?.refresh() }
+            return
+        }
+        backoff.recordSuccess()
         // The file has the same path after it was written again, and is a new one.
-        if shown != nil { watchImage() }
+        watchImage()
+        if isImageMissing, !isImageOutdated {
+            isImageMissing = false
+            onChange()
+        }
     }
 
     /// Applies the present description of the current photo, or removes the photo if it no longer exists.
@@ -523,35 +560,13 @@ package final class Slideshow {
     /// Checks the current photo after the accounts have started.
     package func start() {
         accountsChanged()
-        guard let current = playlist.current else { return }
+        guard playlist.current != nil else { return }
         watchImage()
-        Task { await restore(current) }
-    }
-
-    private func restore(_ current: Playlist.Shown) async {
-        await navigation.run {
-            guard playlist.current?.id == current.id else { return }
-            do {
-                if isImageMissing {
-                    guard let shown = try await load(current.id) else { return }
-                    try await commit(isForced: true) { playlist in
-                        playlist.update(shown.photo, of: shown.id)
-                        playlist.replaceImage(shown)
-                    }
-                    if isImageMissing {
-                        isImageMissing = false
-                        onChange()
-                    }
-                } else {
-                    await pin()
-                    await checkCurrent()
-                }
-            } catch  where Self.isGone(error) {
-                await removeGone(current.id)
-            } catch {
-                await logging { throw error }
-            }
+        Task {
+            await pin()
+            await checkCurrent()
         }
+        refresh()
     }
 
     /// Stops the slideshow and deletes its data.
@@ -569,6 +584,7 @@ package final class Slideshow {
     /// Stops the timer and all searches.
     package func stop() {
         timer?.stop()
+        retry?.cancel()
         invalidate()
         reader.stop()
         photos.watchImage("") {}
