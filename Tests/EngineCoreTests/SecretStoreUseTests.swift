@@ -33,6 +33,25 @@ struct SecretStoreUseTests {
         await login.cancelAndWait()
     }
 
+    @Test func `logins wait together, and not long, for a keyring that does not reply`()
+        async throws
+    {
+        let fixture = try EngineFixture(providers: [FakeService()])
+        fixture.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"])
+        let secrets = fixture.ports.secrets.state
+        secrets.update { $0.holdsLookUps = true }
+        let logins = fixture.engine.logins
+        let checks = (1...3).map { _ in
+            Task { try await logins.checkClientSecret(of: "service") }
+        }
+        try await fixture.clock.waitForSleeps(until: LoginList.secretCheckTime, begun: 3)
+        fixture.clock.advance(by: LoginList.secretCheckTime)
+        for check in checks { try await check.value }
+        secrets.update { $0.holdsLookUps = false }
+        try await secrets.wait { $0.lookUps.isEmpty ? nil : true }
+        #expect(secrets.value.lookUps == [.provider("service")])
+    }
+
     @Test func `the rest of the discovery time is left for the registration`() async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }

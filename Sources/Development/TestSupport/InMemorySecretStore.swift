@@ -22,6 +22,8 @@ package final class InMemorySecretStore: SecretStore {
         package var waitingPrompts = 0
         /// The keys that were read, in order.
         package var lookUps: [SecretKey] = []
+        /// True if reads do not end.
+        package var holdsLookUps = false
         /// True if the caller requested to keep the connection.
         package var isConnectionKept = false
 
@@ -47,7 +49,8 @@ package final class InMemorySecretStore: SecretStore {
     }
 
     package func lookUp(_ key: SecretKey) async throws -> Secret? {
-        try change { state in
+        if state.value.holdsLookUps { try await state.wait { $0.holdsLookUps ? nil : true } }
+        return try change { state in
             state.lookUps.append(key)
             try state.checkAccess(key)
             return state.secrets[key].map { Secret($0) }

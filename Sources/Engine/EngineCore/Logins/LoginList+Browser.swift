@@ -94,11 +94,18 @@ extension LoginList {
         return account
     }
 
-    /// Throws ``EngineError/notConfigured(_:)`` if a provider needs a client secret that is missing. A locked keyring
-    /// may contain it, so that is not an error. Call it before a login starts, which has an address for the browser.
+    /// Throws ``EngineError/notConfigured(_:)`` if a provider needs a client secret that is missing. A keyring that is
+    /// locked or does not reply soon may contain it, so that is not an error. Call it before a login starts, which has an
+    /// address for the browser.
     package func checkClientSecret(of id: String) async throws {
         guard let provider = engine.provider(id)?.loginMethod.oauth else { return }
-        let isMissing = try? await ports.secrets.lookUp(.provider(id)) == nil
+        let isMissing = try? await withTimeLimit(Self.secretCheckTime, ports.clock) { [self] in
+            try await secretChecks.run(id) { [self] in
+                try await ports.secrets.lookUp(.provider(id)) == nil
+            }
+        } onTimeout: {
+            false
+        }
         if isMissing == true { throw Engine.notConfigured(provider) }
     }
 }

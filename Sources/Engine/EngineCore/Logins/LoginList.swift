@@ -20,6 +20,10 @@ package final class LoginList {
     let exchanges = SingleFlight<Int, OAuthToken>()
     /// The polls for the credentials of logins, by the number of the login. They also continue after the login.
     let polls = SingleFlight<Int, PolledLogin.Poll>()
+    /// The checks of client secrets, by the ID of the provider.
+    let secretChecks = SingleFlight<String, Bool>()
+    /// The time limit of a check of the client secret, for which `Login` waits.
+    static let secretCheckTime = Duration.seconds(1)
     let registrations: ClientRegistrations
     unowned let engine: Engine
     var ports: EnginePorts { engine.ports }
