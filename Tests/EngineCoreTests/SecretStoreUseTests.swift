@@ -52,6 +52,19 @@ struct SecretStoreUseTests {
         #expect(secrets.value.lookUps == [.provider("service")])
     }
 
+    @Test(arguments: [false, true])
+    func `a login without a client secret names the value that is missing`(hasID: Bool) async throws
+    {
+        let fixture = try EngineFixture(providers: [FakeService()])
+        if hasID { fixture.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"]) }
+        let error = await #expect(throws: EngineError.self) {
+            try await fixture.engine.logins.checkClientSecret(of: "service")
+        }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("The client secret of Service is missing") == hasID)
+        #expect(text.contains("set ClientId in section [Provider service]") != hasID)
+    }
+
     @Test func `the rest of the discovery time is left for the registration`() async throws {
         let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }

@@ -13,6 +13,7 @@ struct UnsplashTerminalTests {
         _ = try await Terminal.output("configure", "unsplash", "--client-id", unsplash.clientID)
         let withoutSecret = try await Terminal.run("login", "unsplash", "--no-browser")
         #expect(withoutSecret.exit == .code(78) && withoutSecret.output.isEmpty)
+        #expect(withoutSecret.error.contains("The client secret of Unsplash is missing."))
         _ = try await Terminal.output(
             "configure", "unsplash", "--client-id", unsplash.clientID, "--client-secret-file", "-",
             input: unsplash.clientSecret + "\n")

@@ -50,17 +50,24 @@ extension Engine {
     ) async throws -> TokenEndpoint {
         guard let clientID = settings["ClientId"],
             let secret = try await ports.secrets.lookUp(.provider(provider.info.id))
-        else { throw Self.notConfigured(provider) }
+        else { throw Self.notConfigured(provider, settings) }
         return TokenEndpoint(
             try provider.oauth(settings), OAuthClient(id: clientID, secret: secret), ports.http)
     }
 
-    static func notConfigured(_ provider: any OAuthLogin) -> EngineError {
+    /// Returns the error for a provider whose client ID or client secret is missing.
+    static func notConfigured(
+        _ provider: any OAuthLogin, _ settings: ProviderSettings
+    ) -> EngineError {
         let info = provider.info
         return .notConfigured(
-            Message(
-                "{provider} is not configured; set ClientId in section [Provider {section}] of imagefeed.conf, and the client secret.",
-                ["provider": info.name, "section": info.id]))
+            settings["ClientId"] == nil
+                ? Message(
+                    "{provider} is not configured; set ClientId in section [Provider {section}] of imagefeed.conf, and the client secret.",
+                    ["provider": info.name, "section": info.id])
+                : Message(
+                    "The client secret of {provider} is missing; set it, too.",
+                    ["provider": info.name]))
     }
 
     /// Revokes a token in the background, unless an account has it.

@@ -12,7 +12,9 @@ extension LoginList {
     func start(_ provider: any OAuthLogin, _ options: LoginOptions) throws -> Login {
         try checkNoPassword(provider, options)
         let settings = ports.settings.settings(of: provider.info.id)
-        guard let clientID = settings["ClientId"] else { throw Engine.notConfigured(provider) }
+        guard let clientID = settings["ClientId"] else {
+            throw Engine.notConfigured(provider, settings)
+        }
         let context = BrowserLoginContext(
             provider: provider, server: "", description: try provider.oauth(settings),
             clientID: clientID
@@ -106,7 +108,8 @@ extension LoginList {
         } onTimeout: {
             false
         }
-        if isMissing == true { throw Engine.notConfigured(provider) }
+        guard isMissing == true else { return }
+        throw Engine.notConfigured(provider, ports.settings.settings(of: id))
     }
 }
 
