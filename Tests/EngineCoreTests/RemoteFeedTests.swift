@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import EngineCore
+@testable import Services
 
 /// Pages of a service from the feed cache.
 @Suite(.timeLimit(.minutes(10))) @MainActor
@@ -232,6 +233,26 @@ struct RemoteFeedTests {
         fixture.ports.clock.advance(by: .seconds(600))
         try await fixture.state { $0 == .ready }
         #expect(try await fixture.account.refreshFeed("") == 0)
+    }
+
+    @Test(arguments: [
+        (SessionStatus.failed(reason: "No."), AccountState.failed(reason: "No.", remedy: .retry)),
+        (.loading(reason: "Soon."), .loading(reason: "Soon.")),
+    ])
+    func `a state that a session reports ends when a request succeeds`(
+        _ status: SessionStatus, _ state: AccountState
+    ) async throws {
+        let fixture = try await ServiceFixture(nine, isOpen: true)
+        try await fixture.state { $0 == .ready }
+        let service = try #require(fixture.account.service)
+        service.update(status)
+        #expect(fixture.account.state == state)
+        _ = try await fixture.account.refreshFeed("")
+        #expect(fixture.account.state == .ready)
+        // Only the user can end this state.
+        service.update(.failed(reason: "No.", remedy: .configure))
+        _ = try await fixture.account.refreshFeed("")
+        #expect(fixture.account.state == .failed(reason: "No.", remedy: .configure))
     }
 
     @Test func `three consecutive failures make the account fail until a success`()

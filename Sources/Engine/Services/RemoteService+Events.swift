@@ -20,6 +20,7 @@ extension RemoteService {
         }
         do {
             let value = try await body()
+            endReportedState()
             record(.available)
             return value
         } catch HTTPError.tooLarge {

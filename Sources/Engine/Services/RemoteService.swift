@@ -41,7 +41,7 @@ package final class RemoteService: AccountPhotos {
     let showsLocation: Bool
     var health = ServiceHealth()
     private var isLoading = true
-    /// The state of the account while the session reports a failure; otherwise nil.
+    /// The state of the account that the session reports; nil for `ready`.
     private var sessionProblem: AccountState?
     /// The timer of the next retry.
     private var retry: (due: Timestamp, task: Task<Void, Never>)?
@@ -236,11 +236,20 @@ package final class RemoteService: AccountPhotos {
 
     package func update(_ status: SessionStatus) {
         let before = state
-        defer { if state != before { report(.event(.changed(.state))) } }
-        if case .failed(let reason, let remedy) = status {
-            sessionProblem = .failed(reason: reason, remedy: remedy)
-        } else {
-            sessionProblem = nil
+        sessionProblem =
+            switch status {
+            case .ready: nil
+            case .loading(let reason): .loading(reason: reason)
+            case .failed(let reason, let remedy): .failed(reason: reason, remedy: remedy)
+            }
+        if state != before { report(.event(.changed(.state))) }
+    }
+
+    /// Ends the state that the session reported because a request succeeded, unless it needs an action of the user.
+    func endReportedState() {
+        switch sessionProblem {
+        case .failed(_, .retry?)?, .loading?: update(.ready)
+        default: break
         }
     }
 
