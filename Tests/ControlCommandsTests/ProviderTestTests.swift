@@ -332,6 +332,22 @@ struct ProviderTestTests {
             answers: ["identify": "{'username': 'ada', 'user_id': 'a b'}"],
             section: "Calls of the daemon", text: "user_id"),
         Fault(
+            name: "a user ID of a profile with a blank",
+            answers: ["profile": "{'username': 'ada', 'user_id': 'a b'}"],
+            capabilities: "feed;profile;", section: "Calls of the daemon",
+            text: "profile.user_id"),
+        Fault(
+            name: "an unknown photo that is an invalid argument",
+            body: """
+                if method == 'photo' and not params['photo'].isdigit():
+                    refuse('invalid-argument')
+                    continue
+                """, section: "Errors", text: "not-found", isWarning: true),
+        Fault(
+            name: "a call that is cancelled without a request",
+            body: "if method == 'profile': refuse('cancelled'); continue",
+            capabilities: "feed;profile;", section: "Calls of the daemon", text: "was cancelled"),
+        Fault(
             name: "an avatar at another host",
             answers: ["profile": "{'username': 'ada', 'avatar_url': 'https://example.org/a'}"],
             capabilities: "feed;profile;", section: "Calls of the daemon",
@@ -664,7 +680,7 @@ struct ProviderTestTests {
         let folder = try PluginFolder { _ in LoopbackResponse(503, json: "{}") }
         try folder.write(
             body: """
-                if method == 'page':
+                if method in ('page', 'photo'):
                     ask({"url": "\(folder.server.origin)/list"})
                     refuse('failed')
                     continue
@@ -673,6 +689,14 @@ struct ProviderTestTests {
         #expect(report.checks("failed").map(\.findings) == [])
         let finding = report.checks("skipped").flatMap(\.findings).first
         #expect(finding == "The service cannot be used now: it sent status 503.")
+    }
+
+    @Test func `a service that refuses the key is not a fault of the plugin`() async throws {
+        let folder = try PluginFolder()
+        try folder.write(
+            body: "if method in ('page', 'photo'): refuse('unauthorized'); continue")
+        let report = try await folder.test("odd", ["--username", "ada"], status: 77)
+        #expect(report.checks("failed").map(\.findings) == [])
     }
 
     @Test func `the sandbox of a test can be chosen`() async throws {

@@ -57,12 +57,16 @@ final class AccountTest {
                 try await test.provider.loginMethod.identify(account, ports)
             }
             check.note = identity??.username ?? ""
-            // The decoder replaces an invalid ID by nil.
-            if test.log.results[.identify]?["user_id"]?.string != nil, identity??.userID == nil {
-                check.fail("identify.user_id must have 1 to 256 visible ASCII characters.")
-            }
+            checkUserID(.identify, &check)
         }
         return check.result == .passed
+    }
+
+    private func checkUserID(_ method: PluginMethod, _ check: inout Check) {
+        guard let sent = test.log.results[method]?["user_id"]?.string,
+            AccountIdentity(username: "", userID: sent).userID == nil
+        else { return }
+        check.fail("\(method.rawValue).user_id must have 1 to 256 visible ASCII characters.")
     }
 
     private func checkProfile() async {
@@ -70,6 +74,7 @@ final class AccountTest {
         await Report.check("profile", .calls) { check in
             let profile = await test.attempt("profile", &check) { try await session.profile() }
             check.note = profile?.name ?? ""
+            checkUserID(.profile, &check)
             if let url = test.log.results[.profile]?["avatar_url"]?.string, !url.isEmpty,
                 profile?.avatarURL.isEmpty == true
             {
@@ -335,13 +340,21 @@ final class AccountTest {
                 check.warn("The call returned a result; \(expected).")
             case .failure(let problem):
                 // An error of a request that the plugin passes on has another kind.
-                if [kind, "invalid-argument"].contains(test.log.refusal?.rawValue) { return }
+                if test.log.refusal?.rawValue == kind { return }
+                if test.log.refusal == .invalidArgument {
+                    return check.warn("The error has the kind “invalid-argument”; \(expected).")
+                }
                 switch problem {
-                case .refused(.rateLimited), .failed, .service(HTTPError.unreachable):
+                case .refused(.rateLimited), .refused(.unauthorized), .failed,
+                    .service(HTTPError.unreachable):
+                    test.explain(problem, &check)
+                // The service cannot be used for other requests either.
+                case .unavailable where walks.allSatisfy(\.pages.isEmpty):
                     test.explain(problem, &check)
                 case .refused(let error): check.fail("The error is “\(error)”; \(expected).")
                 case .unavailable(let text): check.fail("A request failed: \(text); \(expected).")
-                case .service(let error): check.fail("A request failed: \(error); \(expected).")
+                case .service(let error):
+                    check.fail("The error is “\(test.sentence(error))”; \(expected).")
                 case .invalid: break
                 }
             }

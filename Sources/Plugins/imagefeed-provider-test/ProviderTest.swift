@@ -298,11 +298,16 @@ final class ProviderTest {
         case .service(HTTPError.unreachable(let reason)):
             skip("The service cannot be reached: \(reason).", &check)
         case .unavailable(let problem): skip("The service cannot be used now: \(problem).", &check)
-        case .service(let error): check.fail("\(error)")
+        case .service(let error): check.fail(sentence(error))
         case .failed(let failure):
             check.section = failure.section
             check.fail(failure.sentence)
         }
+    }
+
+    /// Returns an error of a request as a sentence.
+    func sentence(_ error: any Error) -> String {
+        error is HTTPError ? "\(error)" : PluginRefusal(error).message
     }
 
     private func skip(_ reason: String, _ check: inout Check) {
