@@ -31,6 +31,18 @@ struct WireTests {
         #expect("\(PluginRefusal(kind, message).error(of: "Shelf"))" == text)
     }
 
+    @Test(arguments: [("1790000000.25", 1_790_000_001), ("1790000000.0", 1_790_000_000)])
+    func `the end of a limit may have a fraction`(_ until: String, _ seconds: Int64) throws {
+        let data = #"{"kind":"rate-limited","until":\#(until)}"#
+        let error = #"{"code":-32000,"message":"No.","data":\#(data)}"#
+        let line = #"{"jsonrpc":"2.0","id":1,"error":\#(error)}"#
+        guard case .refusal(_, let refusal) = try PluginMessage(parsing: Array(line.utf8)) else {
+            Issue.record("it is no refusal")
+            return
+        }
+        #expect(refusal.until == Timestamp(secondsSince1970: seconds))
+    }
+
     private static let harmful =
         "\u{1b}[31mNo\u{202e}\nmore " + String(repeating: "x", count: 7 << 20)
 

@@ -106,16 +106,22 @@ package struct PluginReader {
     /// Returns a time in seconds since 1970, in the years 1 to 9999; nil if the member is missing.
     package func time(_ key: String) throws(PluginFault) -> Timestamp? {
         guard let seconds = try integer(key) else { return nil }
-        guard -62_135_596_800...253_402_300_799 ~= seconds else {
+        guard Self.times.contains(seconds) else {
             throw PluginFault("\(path).\(key) is \(seconds), not a time in the years 1 to 9999")
         }
         return Timestamp(secondsSince1970: seconds)
     }
 
-    /// Returns a time as ``time(_:)`` does, and nil for a number that is out of range, such as a time in milliseconds.
+    /// The times in the years 1 to 9999, in seconds since 1970.
+    private static let times: ClosedRange<Int64> = -62_135_596_800...253_402_300_799
+
+    /// Returns the end of a limit; nil if the member is missing, or out of range, such as a time in milliseconds. A
+    /// fraction is rounded up.
     func validTime(_ key: String) throws(PluginFault) -> Timestamp? {
-        _ = try number(key)
-        return try? time(key)
+        guard let number = try number(key), let seconds = Int64(exactly: number.rounded(.up)),
+            Self.times.contains(seconds)
+        else { return nil }
+        return Timestamp(secondsSince1970: seconds)
     }
 
     /// Returns a reader of an object; a missing member is an error.
