@@ -169,6 +169,15 @@ struct WireTests {
         }
     }
 
+    @Test(arguments: ["[0.5,-1]", "[0.5]", "[0.5,-1,0]", #"[0.5,"x",-1]"#, "[0.5,2]"])
+    func `a focal point has two numbers from -1 to 1, and is omitted otherwise`(
+        _ focus: String
+    ) throws {
+        let value = try parse(#"{"id":"1","focus":\#(focus)}"#)
+        let photo = try RemotePhoto(PluginReader(value, "photo"), nil).photo
+        #expect(photo.focus == (focus == "[0.5,-1]" ? FocalPoint(x: 0.5, y: -1) : nil))
+    }
+
     @Test func `a duplicate photo is shown once`() throws {
         let page = try parse(#"{"photos":[{"id":"1","title":"a"},{"id":"2"},{"id":"1"}]}"#)
         let read = try RemotePage(PluginReader(page, "page"), nil)

@@ -190,8 +190,10 @@ extension PluginReader {
 
     /// Returns a focal point; nil for anything except two numbers from -1 to 1.
     private func focalPoint(_ key: String) throws(PluginFault) -> FocalPoint? {
-        let numbers = try elements(key, atMost: 2).compactMap(\.value.number)
-        return numbers.count == 2 ? FocalPoint(x: numbers[0], y: numbers[1]) : nil
+        let found = try elements(key, atMost: .max)
+        guard found.count == 2, let x = found[0].value.number, let y = found[1].value.number
+        else { return nil }
+        return FocalPoint(x: x, y: y)
     }
 
     /// Returns the key of a list entry, 1 to 512 bytes of ASCII from `!` to `}`; nil if it is missing.
