@@ -44,6 +44,46 @@ struct PluginTests {
         #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 1)
     }
 
+    @Test(
+        arguments: [
+            (#""result": {"protocol": 1.0}"#, nil),
+            (#""result": {}"#, "invalid result: initialize.protocol is missing."),
+            (#""result": {"protocol": "1"}"#, "initialize.protocol is a string, not an integer."),
+            (#""result": {"protocol": 2}"#, "does not support version 1 of the protocol"),
+        ] as [(String, String?)])
+    func `the answer to initialize has the version of the protocol`(
+        _ answer: String, _ problem: String?
+    ) async throws {
+        let plugin = try PluginFixture(program: Self.program(initialize: answer))
+        if let problem {
+            await plugin.expectFailure(problem)
+        } else {
+            #expect(try await plugin.page().photos.isEmpty)
+        }
+    }
+
+    @Test func `the reason of a refused start has one full stop`() async throws {
+        let plugin = try PluginFixture(
+            program: Self.program(
+                initialize:
+                    #""error": {"code": -32000, "message": "No.", "data": {"kind": "failed"}}"#))
+        await plugin.expectFailure("No.")
+        try await plugin.logged("it refused the call initialize: No")
+        #expect(!plugin.log.value.contains { $0.contains("initialize: No.") })
+    }
+
+    /// Returns a plugin without photos, with a part of its answer to `initialize`.
+    private static func program(initialize: String) -> String {
+        """
+        import json, sys
+        for line in sys.stdin:
+            request = json.loads(line)
+            answer = {"result": {"photos": []}}
+            if request["method"] == "initialize": answer = {\(initialize)}
+            print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **answer}), flush=True)
+        """
+    }
+
     @Test func `HTTP requests of a plugin are sent by the daemon`() async throws {
         let http = ScriptedHTTP { request in
             HTTPResponse(

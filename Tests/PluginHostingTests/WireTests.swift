@@ -24,6 +24,7 @@ struct WireTests {
             "The service cannot be reached: It is under maintenance."
         ),
         (.unreachable, "no route", "The service cannot be reached: no route."),
+        (.tooLarge, "x", "The service sent a response that is too large; try again later."),
     ])
     func `a refusal as for a failed request has one sentence`(
         _ kind: PluginRefusal.Kind, _ message: String, _ text: String
@@ -94,6 +95,21 @@ struct WireTests {
     ])
     func `an invalid message is refused`(_ text: String) {
         #expect(throws: PluginFault.self) { try PluginMessage(parsing: Array(text.utf8)) }
+    }
+
+    @Test func `the ID of a message may be a whole number with a fraction of zero`() throws {
+        let line = Array(#"{"jsonrpc":"2.0","id":10.0,"result":1}"#.utf8)
+        #expect(try PluginMessage(parsing: line) == .answer(id: 10, result: 1))
+    }
+
+    @Test(arguments: [
+        #"{"jsonrpc":"2.0","result":1}"#,
+        #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"No."}}"#,
+    ])
+    func `an answer without an ID is named as such`(_ text: String) {
+        #expect(throws: PluginFault("the id of a message is missing")) {
+            try PluginMessage(parsing: Array(text.utf8))
+        }
     }
 
     // MARK: Size

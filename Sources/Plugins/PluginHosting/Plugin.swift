@@ -128,11 +128,15 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
             logger.warning("A plugin sent an invalid result", metadata: ["reason": "\(error)"])
             let reason = ServiceText.message("\(error)") ?? "the reason is unknown"
             observer?(.invalidResult(reason: reason))
-            throw ProviderError.failed(
-                Message(
-                    "The plugin of {provider} failed: it sent an invalid result: {reason}.",
-                    ["provider": name, "reason": reason]))
+            throw invalidResult(reason)
         }
+    }
+
+    private func invalidResult(_ reason: String) -> ProviderError {
+        .failed(
+            Message(
+                "The plugin of {provider} failed: it sent an invalid result: {reason}.",
+                ["provider": name, "reason": reason]))
     }
 
     /// Resets the failures if the plugin has run for more than ten seconds: a failing plugin usually fails earlier.
@@ -267,21 +271,32 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
 
     /// Calls `initialize`, and checks the version of the protocol.
     private func initialize(_ new: PluginConnection) async throws {
-        let version = JSON.integer(Int64(PluginMessage.version))
+        let version = Int64(PluginMessage.version)
         let values = settings.all.mapValues { JSON.string($0) }
         let answer: PluginConnection.Answer
         do {
             answer = try await new.call(
                 .initialize,
                 [
-                    "protocol": version, "provider": .string(manifest.info.id),
+                    "protocol": .integer(version), "provider": .string(manifest.info.id),
                     "settings": .object(values),
                 ], nil, limit: launcher.limits.starting)
         } catch let refusal as PluginRefusal {
-            new.fail("it refused the call initialize: \(refusal.message)")
+            new.fail("it refused the call initialize: \(refusal.reason)")
             throw refusal.error(of: manifest.info.name)
         }
-        guard answer.result["protocol"] == version else {
+        let reader = PluginReader(answer.result, PluginMethod.initialize.rawValue)
+        let supported: Int64
+        do {
+            guard let number = try reader.integer("protocol") else {
+                throw reader.missing("protocol")
+            }
+            supported = number
+        } catch {
+            new.fail("it sent an invalid result: \(error)")
+            throw invalidResult("\(error)")
+        }
+        guard supported == version else {
             new.fail("it does not support version \(PluginMessage.version) of the protocol")
             throw ProviderError.failed(
                 Message(

@@ -32,7 +32,11 @@ package enum PluginMessage: Equatable, Sendable {
         guard try reader.text("jsonrpc") == "2.0" else {
             throw PluginFault("jsonrpc of a message is not “2.0”")
         }
-        let id = value["id"]
+        var id = value["id"]
+        // Languages with one kind of number write 3 as 3.0.
+        if case .number(let number)? = id, let whole = Int64(exactly: number) {
+            id = .integer(whole)
+        }
         switch id {
         case .string(let text)? where text.utf8.count > Self.maximumIDBytes:
             throw PluginFault("the id of a message has more than \(Self.maximumIDBytes) bytes")
@@ -52,6 +56,10 @@ package enum PluginMessage: Equatable, Sendable {
             self = .refusal(id: id, try PluginRefusal(reader.object("error")))
         } else if let id, let result = value.members.first(where: { $0.name == "result" }) {
             self = .answer(id: id, result: result.value)
+        } else if id == nil,
+            value.members.contains(where: { ["result", "error"].contains($0.name) })
+        {
+            throw PluginFault("the id of a message is missing")
         } else {
             throw PluginFault("a message has neither a method nor a result nor an error")
         }

@@ -41,6 +41,8 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     package var kind: Kind?
     /// One line without control characters, of at most ``ServiceText/maximumMessageLength`` bytes; may be empty.
     package let message: String
+    /// The message without its full stop, as a part of a sentence.
+    package var reason: String { message.hasSuffix(".") ? String(message.dropLast()) : message }
     /// The end of a rate limit, for ``Kind/rateLimited``.
     package var until: Timestamp?
     /// The maximum number of bytes, for ``Kind/tooLarge``.
@@ -144,14 +146,18 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .unauthorized: ProviderError.unauthorized
         case .denied: ProviderError.denied(Message(verbatim: sentence))
         case .refused: ProviderError.refused(Message(verbatim: sentence))
-        case .unreachable:
-            HTTPError.unreachable(
-                Message(verbatim: text.hasSuffix(".") ? String(text.dropLast()) : text))
+        case .unreachable: HTTPError.unreachable(Message(verbatim: reason))
         // The reasons of ``HTTPError/failed(_:)`` are not sentences; other texts are.
         case .invalidResponse where text.isEmpty || text.hasSuffix("."):
             ProviderError.failed(Message(verbatim: sentence))
         case .invalidResponse: HTTPError.failed(Message(verbatim: text))
-        case .tooLarge: HTTPError.tooLarge(limit: limit ?? 0)
+        case .tooLarge:
+            if let limit {
+                HTTPError.tooLarge(limit: limit)
+            } else {
+                ProviderError.failed(
+                    Message("The service sent a response that is too large; try again later."))
+            }
         case .invalidAddress: HTTPError.invalidAddress(Message(verbatim: text))
         case .forbiddenAddress: HTTPError.forbiddenAddress(Message(verbatim: text))
         case .keyringLocked: SecretStoreError.locked(Message(verbatim: sentence))
