@@ -130,6 +130,8 @@ extension SystemCallFilter {
             __NR_mq_open, __NR_mq_unlink,
             // Pages that no limit counts while a pipe holds them
             __NR_vmsplice, __NR_splice, __NR_tee,
+            // Locks, which use kernel memory that no limit counts
+            __NR_flock,
             // Other processes
             __NR_ptrace, __NR_process_vm_readv, __NR_process_vm_writev, __NR_kcmp,
             __NR_process_madvise, __NR_pidfd_open, __NR_pidfd_getfd, __NR_pidfd_send_signal,

@@ -93,16 +93,17 @@ struct IsolationTests {
             let shown = try await plugin.shown()
             try #require(shown == "[-1, -1, 'OSError', 'PermissionError', 'done: 1']")
         },
-        Scenario("a plugin cannot lock parts of files") { programs, sandbox in
+        Scenario("a plugin cannot lock files or parts of them") { programs, sandbox in
             let plugin = try programs.plugin(
                 """
                 import fcntl, struct
                 file = os.open(sys.argv[0], os.O_RDONLY)
                 lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 1, 0)
                 show([attempt(lambda: fcntl.fcntl(file, command, lock))
-                      for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)])
+                      for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)]
+                     + [attempt(lambda: fcntl.flock(file, fcntl.LOCK_SH))])
                 """, in: sandbox)
-            let refused = Array(repeating: "'PermissionError'", count: 4).joined(separator: ", ")
+            let refused = Array(repeating: "'PermissionError'", count: 5).joined(separator: ", ")
             #expect(try await plugin.shown() == "[\(refused)]")
         },
         Scenario("a plugin cannot write to files of proc") { programs, sandbox in
