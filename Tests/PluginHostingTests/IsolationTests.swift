@@ -106,6 +106,10 @@ struct IsolationTests {
             let refused = Array(repeating: "'PermissionError'", count: 5).joined(separator: ", ")
             #expect(try await plugin.shown() == "[\(refused)]")
         },
+        Scenario("the working directory of a plugin is the root") { programs, sandbox in
+            let plugin = try programs.plugin("show(os.getcwd())", in: sandbox)
+            #expect(try await plugin.shown() == "/")
+        },
         Scenario("a plugin cannot write to files of proc") { programs, sandbox in
             let plugin = try programs.plugin(
                 """

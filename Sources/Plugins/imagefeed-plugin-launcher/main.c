@@ -117,6 +117,7 @@ int main(int count, char **arguments) {
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return failed("Setting no_new_privs");
     if (filter_calls(&program, socket) != 0) return 126;
     if (syscall(SYS_close_range, 3, ~0U, 0) != 0) return failed("Closing descriptors");
+    if (chdir("/") != 0) return failed("Changing the working directory");
     execv(arguments[3], arguments + 3);
     return failed(arguments[3]);
 }
