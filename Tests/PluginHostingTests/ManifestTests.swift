@@ -54,6 +54,12 @@ struct ManifestTests {
         #expect(access.keyOrigins == ["https://api.example.org"])
     }
 
+    @Test func `blanks between the values of a list are ignored`() throws {
+        let text = Self.good.replacing("home;likes;tag:*;", with: "home; likes ; tag:*; ")
+        let provider = try #require(try providers(["good.provider": text]).first)
+        #expect(provider.condition.state == .ready, "\(provider.condition.reason)")
+    }
+
     @Test(arguments: [
         ("Id=good", "Id=other", "Id must be good"),
         ("Id=good\n", "", "Id in [Provider] is missing"),

@@ -69,7 +69,8 @@ nonisolated struct ManifestGroup {
 
     /// Returns the values of a list, which are separated by semicolons.
     func list(_ key: String, isRequired: Bool = false) -> [String] {
-        let items = (self[key] ?? "").split(separator: ";").map(String.init)
+        let items = (self[key] ?? "").split(separator: ";").map { String($0.trimmed) }
+            .filter { !$0.isEmpty }
         if items.isEmpty, isRequired { report("\(key) in [\(name)] is missing.", key) }
         guard items.count <= 100, items.allSatisfy({ ServiceText.line($0) == $0 }) else {
             report("\(key) in [\(name)] must be a list of at most 100 values.", key)
