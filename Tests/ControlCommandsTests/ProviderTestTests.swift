@@ -353,6 +353,17 @@ struct ProviderTestTests {
             capabilities: "feed;profile;", section: "Calls of the daemon",
             text: "profile.avatar_url"),
         Fault(
+            name: "a relative address of an avatar",
+            answers: ["profile": "{'username': 'ada', 'avatar_url': '/a'}"],
+            capabilities: "feed;profile;", section: "Calls of the daemon",
+            text: "profile.avatar_url is not an absolute address"),
+        Fault(
+            name: "a relative address of an image",
+            body: """
+                if method == 'page': answer({"photos": [{"id": "10"}]}); continue
+                if method == 'image': answer({"url": "/1"}); continue
+                """, section: "Photos", text: "image.url is not an absolute address"),
+        Fault(
             name: "a call that is refused as not supported", capabilities: "feed;profile;",
             section: "Calls of the daemon", text: "does not support the call"),
         Fault(

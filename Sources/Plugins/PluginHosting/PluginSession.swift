@@ -97,7 +97,10 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
             [account] reader throws(PluginFault) in
             try reader.expectObject()
             guard let text = try reader.text("url") else { return nil }
-            guard account.hosts.permits(text) else {
+            guard let address = WebAddress(text) else {
+                throw PluginFault("image.url is not an absolute address")
+            }
+            guard account.hosts.permits(address) else {
                 throw PluginFault("the host of image.url is not in Hosts of the manifest")
             }
             return text

@@ -78,7 +78,10 @@ final class AccountTest {
             if let url = test.log.results[.profile]?["avatar_url"]?.string, !url.isEmpty,
                 profile?.avatarURL.isEmpty == true
             {
-                check.fail("The host of profile.avatar_url is not in Hosts: \(url)")
+                check.fail(
+                    WebAddress(url) == nil
+                        ? "profile.avatar_url is not an absolute address: \(url)"
+                        : "The host of profile.avatar_url is not in Hosts: \(url)")
             }
         }
     }
