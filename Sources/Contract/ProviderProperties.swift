@@ -18,6 +18,8 @@ package struct ProviderProperties: Equatable {
     package var name: String { properties["Name"]?.string ?? id }
     package var iconName: String { properties["IconName"]?.string ?? "" }
     package var authentication: String { properties["Authentication"]?.string ?? "" }
+    /// True if the service has no users, and therefore no likes. The service of a plugin without a login can have likes.
+    package var isWithoutUsers: Bool { authentication == "none" && sandbox.isEmpty }
     package var capabilities: [String] { properties["Capabilities"]?.strings ?? [] }
     package var isConfigured: Bool { properties["Configured"]?.bool ?? true }
     /// The state; `ready` if an older daemon does not have the property.

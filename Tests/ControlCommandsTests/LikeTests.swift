@@ -41,6 +41,16 @@ struct LikeTests {
             daily == "Picture of the day has no likes. The like is stored on this computer.")
     }
 
+    @Test(arguments: [("none", "", true), ("none", "landlock", false), ("key", "", false)])
+    func `only a built-in provider without a login has no users`(
+        _ authentication: String, _ sandbox: String, _ isWithoutUsers: Bool
+    ) {
+        let provider = ProviderProperties(
+            path: ServiceName.accounts,
+            properties: ["Authentication": .string(authentication), "Sandbox": .string(sandbox)])
+        #expect(provider.isWithoutUsers == isWithoutUsers)
+    }
+
     @Test func `the message about a queued like names the server`() async throws {
         service.account.server = "photos.example"
         let result = try await Control.run(["like", "queued"])

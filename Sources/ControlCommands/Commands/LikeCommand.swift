@@ -76,7 +76,7 @@ func changeLike(
     }
     let message = result.message(
         provider: provider, problem: problem,
-        isWithoutUsers: photo.snapshot.provider(of: photo.account)?.authentication == "none")
+        isWithoutUsers: photo.snapshot.provider(of: photo.account)?.isWithoutUsers == true)
     if let message { Console.printMessage(message) }
 }
 
