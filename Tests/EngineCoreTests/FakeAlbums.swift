@@ -56,6 +56,8 @@ final class FakeAlbums: FolderProvider {
         AccountIdentity(username: username)
     }
 
+    func checkUser(_ account: AccountIdentity) async throws {}
+
     func removeUser(_ account: AccountIdentity) async throws {}
 
     func openFolder(_ account: AccountIdentity) -> any FolderSession {

@@ -9,6 +9,8 @@ final class FakeLocalProvider: FolderProvider {
         var liked: Set<String> = []
         /// The file of each user's avatar.
         var avatars: [String: String] = [:]
+        /// The users that were removed. Their passwords are still accepted, as in a login that overlaps the removal.
+        var removed: Set<String> = []
         /// True if no thumbnail can be stored.
         var isDiskFull = false
     }
@@ -31,7 +33,15 @@ final class FakeLocalProvider: FolderProvider {
         return AccountIdentity(username: username)
     }
 
-    func removeUser(_ account: AccountIdentity) async throws {}
+    func checkUser(_ account: AccountIdentity) async throws {
+        guard !state.value.removed.contains(account.username) else {
+            throw ProviderError.noSuchUser("There is no such user.")
+        }
+    }
+
+    func removeUser(_ account: AccountIdentity) async throws {
+        state.update { $0.removed.insert(account.username) }
+    }
 
     func openFolder(_ account: AccountIdentity) -> any FolderSession {
         let session = FakeLocalSession(self, account)

@@ -25,10 +25,15 @@ final class FakeProvider: FolderProvider {
         // Not cancelled with the login: a service may respond too late.
         try await Task { _ = try await isOpen.wait { $0 ? true : nil } }.value
         if registers { users.update { $0.insert(username) } }
-        guard users.value.contains(username) else {
-            throw ProviderError.noSuchUser("There is no user \(username).")
+        let identity = AccountIdentity(username: username)
+        try await checkUser(identity)
+        return identity
+    }
+
+    func checkUser(_ account: AccountIdentity) async throws {
+        guard users.value.contains(account.username) else {
+            throw ProviderError.noSuchUser("There is no user \(account.username).")
         }
-        return AccountIdentity(username: username)
     }
 
     func removeUser(_ account: AccountIdentity) async throws {

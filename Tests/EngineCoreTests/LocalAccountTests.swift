@@ -42,6 +42,24 @@ struct LocalAccountTests {
         #expect(fixture.engine.accounts.all.map(\.id.text) == ["home_ada"])
     }
 
+    @Test func `a login of a user that is removed meanwhile fails`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        try await fixture.engine.accounts.logOut(account)
+        var options = LoginOptions()
+        options.username = "ada"
+        options.password = {
+            try await fixture.engine.accounts.remove(account)
+            return Secret("geheim")
+        }
+        let login = try fixture.engine.logins.start("home", options)
+        await #expect(throws: ProviderError.noSuchUser("There is no such user.")) {
+            _ = try await login.wait()
+        }
+        #expect(fixture.engine.accounts.all.isEmpty)
+        #expect(try fixture.stored.accounts.isEmpty)
+    }
+
     @Test func `a like is done at once and reported`() async throws {
         let fixture = try fixture()
         let account = try await logIn(fixture)

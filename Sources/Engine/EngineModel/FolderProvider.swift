@@ -22,6 +22,11 @@ nonisolated package protocol FolderProvider: Provider {
         username: String, password: Secret?, registers: Bool
     ) async throws -> AccountIdentity
 
+    /// Checks that a user exists.
+    ///
+    /// - Throws: ``ProviderError/noSuchUser(_:)``; the errors of the store.
+    func checkUser(_ account: AccountIdentity) async throws
+
     /// Deletes a user and all data that the provider stores about them.
     func removeUser(_ account: AccountIdentity) async throws
 

@@ -174,12 +174,21 @@ extension LocalProvider {
     ) async throws -> AccountIdentity {
         let name = try validatedName(username)
         guard !registers else { return try await register(name, password) }
+        let user = try await user(name)
+        try await check(password, of: user, name.key)
+        return AccountIdentity(username: user.name)
+    }
+
+    package func checkUser(_ account: AccountIdentity) async throws {
+        _ = try await user(validatedName(account.username))
+    }
+
+    private func user(_ name: UserName) async throws -> LocalUsers.User {
         guard let user = try await users.find(name) else {
             throw ProviderError.noSuchUser(
                 Message("There is no user {user}; register the name first.", ["user": name.text]))
         }
-        try await check(password, of: user, name.key)
-        return AccountIdentity(username: user.name)
+        return user
     }
 
     private func register(_ name: UserName, _ password: Secret?) async throws -> AccountIdentity {

@@ -57,6 +57,8 @@ extension LoginList {
     ) async throws -> Account {
         let accounts = engine.accounts
         return try await accounts.changes.run {
+            // A removal may have deleted the user since the password was checked.
+            try await provider.folder?.checkUser(identity)
             let known =
                 accounts.all.first { $0 === expected } ?? accounts.account(identity, of: provider)
             let id =
