@@ -211,6 +211,19 @@ struct RemoteFeedTests {
         #expect(try await fixture.page("other", count: 2).ids == ["p1", "p3"])
     }
 
+    @Test func `a photo that left its source is reported when the service does not find it`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(nine, isOpen: true, isRead: true)
+        fixture.service.state.update { $0.photos.remove(at: 1) }
+        _ = try await fixture.account.refreshFeed("new")
+        #expect(!fixture.base.events.value.contains("photos removed [p2]"))
+        await #expect(throws: ProviderError.notFound("No p2.")) {
+            _ = try await fixture.account.photo("p2")
+        }
+        try await fixture.waitForEvent("photos removed [p2]")
+    }
+
     @Test func `a rate limit stops requests until it is over`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         let until = fixture.ports.time.value + .seconds(600)

@@ -316,15 +316,11 @@ final class CachedFeed {
 
     /// Removes photos that no longer exist from every source.
     func remove(_ ids: [PhotoID]) async {
-        let removed = try? await store.run(account) { tables in
-            var removed: [PhotoID] = []
-            for id in ids where try tables.photos.photo(id) != nil {
-                try tables.photos.remove(id)
-                removed.append(id)
-            }
-            return removed
+        let deletion: Void? = try? await store.run(account) { tables in
+            for id in ids { try tables.photos.remove(id) }
         }
-        if let removed, !removed.isEmpty { owner.emit(.photosRemoved(removed)) }
+        // A photo without a row is reported as well: a client may show it after it left its last source.
+        if deletion != nil, !ids.isEmpty { owner.emit(.photosRemoved(ids)) }
     }
 
     // MARK: Sources
