@@ -16,6 +16,7 @@ package final class BusExporter: EngineObserver {
     private let secrets = SecretReader()
     private let manager = ExportedObject(ServiceName.root)
     private let watchers: FollowedClients
+    private lazy var loginInterface = Login.interface(tree.connection)
     private let runtimeFolder: String?
     private var slideshows: [String: SlideshowObject] = [:]
     private(set) var accounts: [AccountID: AccountObject] = [:]
@@ -95,7 +96,7 @@ package final class BusExporter: EngineObserver {
         case .providerAdded(let provider): providerAdded(provider)
         case .providerRemoved(let id): remove(tree[ServiceName.providers.appending(id)])
         case .providerChanged(let provider): tree[provider.info.path]?.announceChanges()
-        case .loginAdded(let login): export(login.path, Login.interface, login)
+        case .loginAdded(let login): export(login.path, loginInterface, login)
         case .loginChanged(let login): tree[login.path]?.announceChanges()
         case .loginRemoved(let login): remove(tree[login.path])
         case .transferAdded(let transfer):

@@ -4,22 +4,28 @@ internal import EngineCore
 internal import ProviderKit
 
 extension Login {
-    /// `org.imagefeed.ImageFeed1.Login`.
-    static let interface = BusInterface<Login>(
-        versioned: .login,
-        [
-            .asyncMethod(.openBrowser) { try await $0.openBrowser() },
-            .method(.submitCode, in: ["code"]) { (login: Login, code: String) in
-                try login.submit(code)
-            },
-            .asyncMethod(.wait, out: ["account"]) { (login) -> ObjectPath in
-                try await login.wait().path
-            },
-            .method(.cancel) { $0.cancel() },
-            .property(.state) { $0.state.rawValue },
-            .property(.provider, emits: .constant) { $0.provider.info.path },
-            .property(.authorizationUrl) { $0.authorizationURL },
-            .property(.account) { $0.account?.path ?? .root },
-            .property(.error) { ErrorTable.property($0.error) },
-        ])
+    /// Returns `org.imagefeed.ImageFeed1.Login` for the clients on the bus of a connection.
+    static func interface(_ connection: BusConnection) -> BusInterface<Login> {
+        BusInterface<Login>(
+            versioned: .login,
+            [
+                .asyncMethod(.openBrowser) { try await $0.openBrowser() },
+                .method(.submitCode, in: ["code"]) { (login: Login, code: String) in
+                    try login.submit(code)
+                },
+                .asyncCallerMethod(.wait, out: ["account"]) {
+                    (login: Login, caller) -> ObjectPath in
+                    try await login.wait {
+                        guard let caller else { return false }
+                        return (try? await connection.owner(of: caller)) == nil
+                    }.path
+                },
+                .method(.cancel) { $0.cancel() },
+                .property(.state) { $0.state.rawValue },
+                .property(.provider, emits: .constant) { $0.provider.info.path },
+                .property(.authorizationUrl) { $0.authorizationURL },
+                .property(.account) { $0.account?.path ?? .root },
+                .property(.error) { ErrorTable.property($0.error) },
+            ])
+    }
 }

@@ -222,6 +222,16 @@ struct NotificationContentTests {
         #expect(fixture.ports.presenter.changes.value == 0)
     }
 
+    @Test func `the failure of a login whose waiting caller has left is reported`() async throws {
+        let fixture = try EngineFixture(holdsLogins: true)
+        let login = try fixture.start("ada", registers: false)
+        let outcome = Task.immediate { try await login.wait { true } }
+        fixture.provider.isOpen.update { $0 = true }
+        await #expect(throws: ProviderError.self) { try await outcome.value }
+        try await fixture.clock.endSleep(at: Login.waitGracePeriod)
+        try await fixture.ports.presenter.waitFor("There is no user ada.")
+    }
+
     @Test(arguments: [false, true])
     func `the failure of a login whose caller waits later, or tries again, is not reported`(
         triesAgain: Bool

@@ -203,9 +203,17 @@ package final class Login: RetainedItem {
     }
 
     /// Waits for the end of the login. Returns at once if it has ended.
-    package func wait() async throws -> Account {
-        cancelReport()
-        return try await outcome.value()
+    ///
+    /// - Parameter hasLeft: Returns true if the caller cannot receive the error any more. Called after a failure.
+    /// - Returns: The account.
+    /// - Throws: The error with which the login ended.
+    package func wait(hasLeft: () async -> Bool = { false }) async throws -> Account {
+        do {
+            return try await outcome.value()
+        } catch {
+            if await !hasLeft() { cancelReport() }
+            throw error
+        }
     }
 
     /// Cancels the report of a failure: a caller knows it, or another login has begun.
@@ -233,8 +241,8 @@ package final class Login: RetainedItem {
         self.account = account
         self.error = error
         move(to: state)
-        // A caller that waits reports the error to the user.
-        if state == .failed, !outcome.hasWaiters, let error {
+        // A caller that waits reports the error to the user, and cancels this report.
+        if state == .failed, let error {
             report = engine.ports.clock.after(Self.waitGracePeriod) { [weak self, weak engine] in
                 if let self { engine?.reportFailure(of: self, error) }
             }
