@@ -17,6 +17,7 @@ package final class NetworkWatch {
     private let onResume: () -> Void
     private let onNetworkChange: () -> Void
     private var identity = NetworkIdentity(addresses: [])
+    private let systemAddress: @MainActor () throws -> String
     private let logger: Logger
     private var status = NetworkStatus()
     /// The source of the messages of the kernel about addresses.
@@ -40,14 +41,19 @@ package final class NetworkWatch {
     ///   - onChange: Called with each new status. At first, the network counts as available.
     ///   - onResume: Called after a resume of the machine.
     ///   - onNetworkChange: Called when the network or the address of the machine changes.
+    ///   - systemAddress: Returns the address of the system bus.
     package init(
         logger: Logger, onChange: @escaping (NetworkStatus) -> Void,
-        onResume: @escaping () -> Void, onNetworkChange: @escaping () -> Void
+        onResume: @escaping () -> Void, onNetworkChange: @escaping () -> Void,
+        systemAddress: @escaping @MainActor () throws -> String = {
+            try BusConnection.systemAddress()
+        }
     ) {
         self.onChange = onChange
         self.onResume = onResume
         self.onNetworkChange = onNetworkChange
         self.logger = logger
+        self.systemAddress = systemAddress
         let addresses = Self.addresses
         identity = NetworkIdentity(addresses: addresses ?? [])
         change { $0.hasAddress = addresses?.isEmpty != true }
@@ -68,12 +74,13 @@ package final class NetworkWatch {
             } catch {
                 // Containers may have no system bus. The kernel is observed in any case.
                 logger.debug("The system bus is not available", metadata: ["reason": "\(error)"])
+                busDisconnected()
             }
         }
     }
 
     private func connect() async throws {
-        let bus = try await BusConnection.connect(address: try BusConnection.systemAddress())
+        let bus = try await BusConnection.connect(address: try systemAddress())
         bus.onDisconnect = { [weak self] in self?.busDisconnected() }
         self.bus = bus
         sleep = try await bus.watchResume { [weak self] in self?.onResume() }

@@ -222,7 +222,11 @@ final class Daemon {
     }
 
     private func ports() -> EnginePorts {
-        let http = CurlClient(userAgent: settings.userAgent) { [unowned self] in trimMemory() }
+        let http = CurlClient(userAgent: settings.userAgent) { [unowned self] in
+            trimMemory()
+            // The system bus may have started since the last attempt.
+            network?.listenToSystem()
+        }
         http.certificateFiles = settings.configuration.certificateFiles(folders)
         self.http = http
         var ports = EnginePorts(

@@ -1,4 +1,5 @@
 import DBus
+import Logging
 import TestSupport
 import Testing
 
@@ -78,6 +79,27 @@ struct NetworkManagerWatchTests {
         _ = try await bus.owner(of: FakeNetworkManager.name)
         #expect(words.value.count == 1)
         withExtendedLifetime(watch) {}
+    }
+
+    @Test func `a system bus that starts after the first attempt is used`() async throws {
+        let manager = try await FakeNetworkManager(state: 20)
+        let address = try PrivateBus.current.address
+        let attempts = Observed(0)
+        let statuses = Observed<[NetworkStatus]>()
+        let watch = NetworkWatch(
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            onChange: { statuses.append($0) }, onResume: {}, onNetworkChange: {},
+            systemAddress: {
+                attempts.update { $0 += 1 }
+                guard attempts.value > 1 else { throw BusError.noBus("it has not started") }
+                return address
+            })
+        try await poll {
+            watch.listenToSystem()
+            return statuses.value.last?.manager?.state == 20
+        }
+        #expect(attempts.value == 2)
+        withExtendedLifetime((watch, manager)) {}
     }
 
     @Test func `a resume is reported, a suspend is not`() async throws {
