@@ -34,6 +34,14 @@ struct FederationTests {
         try await presenter.waitUntilEmpty()
     }
 
+    @Test func `a notification about an account names its server`() async throws {
+        let fixture = try federation.fixture()
+        let account = try await federation.logIn(fixture)
+        account.reportFailedLike(PhotoID("1"), true, ProviderError.refused("Not now."))
+        try await fixture.ports.presenter.waitFor(
+            "1 like could not be sent for ada at one.example. Not now.")
+    }
+
     @Test func `the error of a refused login does not repeat the client secret`() async throws {
         let fixture = try federation.fixture()
         let login = try federation.start(fixture, at: "one.example")

@@ -217,7 +217,7 @@ struct BrowserLoginContext {
     /// True if the server registered the application, false if the user did so.
     var isRegistered: Bool { !server.isEmpty }
     /// The name for users: the name of the provider or of the server.
-    private var name: String { server.isEmpty ? provider.info.name : server }
+    private var name: String { provider.serviceName(at: server) }
 
     /// Returns the error of a login for clients. The text of a redirect does not repeat the client secret.
     func loginError(_ error: any Error) async -> any Error {

@@ -117,7 +117,9 @@ extension LoginList {
 extension Provider {
     /// Returns the label of an account's token for keyring managers.
     func secretLabel(for identity: AccountIdentity) -> String {
-        let service = identity.server.isEmpty ? info.name : identity.server
-        return "Image Feed: \(identity.username) at \(service)"
+        "Image Feed: \(identity.username) at \(serviceName(at: identity.server))"
     }
+
+    /// Returns the name of a service for users: the server, or the provider's name if it has one service only.
+    func serviceName(at server: String) -> String { server.isEmpty ? info.name : server }
 }

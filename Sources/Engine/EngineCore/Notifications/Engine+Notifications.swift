@@ -16,7 +16,7 @@ extension Engine {
         if case .needsLogin(let reason) = account.state {
             notifications.raise(
                 ReportedIssue(
-                    kind: .needsLogin, name: account.provider.info.name,
+                    kind: .needsLogin, name: account.serviceName,
                     accountName: account.fullName,
                     reason: reason.translated, remedy: IssueRemedy(.login, target)),
                 about: subject)
@@ -53,10 +53,9 @@ extension Engine {
     }
 
     func unrevokedTokenMessage(_ account: Account) -> String {
-        let server = account.identity.server
-        return tr(
+        tr(
             "The login is still valid at {service}; end it in the settings of your account there.",
-            ["service": server.isEmpty ? account.provider.info.name : server])
+            ["service": account.serviceName])
     }
 
     /// Unlocks the keyring, because the user chose to try again.
@@ -92,7 +91,7 @@ extension Engine {
             ?? .provider(provider.info.id, server: server)
         notifications.raise(
             ReportedIssue(
-                kind: .loginFailed, name: server.isEmpty ? provider.info.name : server,
+                kind: .loginFailed, name: provider.serviceName(at: server),
                 accountName: account?.label ?? "",
                 reason: Message(error).translated,
                 remedy: isInBrowser
@@ -230,8 +229,10 @@ extension Account {
 
     /// The name of the account in notifications, for example `ada at Unsplash`.
     fileprivate var fullName: String {
-        tr("{account} at {service}", ["account": label, "service": provider.info.name])
+        tr("{account} at {service}", ["account": label, "service": serviceName])
     }
+
+    fileprivate var serviceName: String { provider.serviceName(at: identity.server) }
 }
 
 nonisolated extension AccountState {
