@@ -70,6 +70,7 @@ enum ErrorTable {
         case .loginFailed: ServiceError.loginFailed.name
         case .loginDenied: ServiceError.loginDenied.name
         case .loginTimedOut: ServiceError.loginTimedOut.name
+        case .tooManyPasswords: ServiceError.rateLimited.name
         case .tooManyLogins, .tooManyTransfers, .tooManyImages, .tooManySlideshows: .limitsExceeded
         case .cancelled: ServiceError.cancelled.name
         case .tooLarge: ServiceError.tooLarge.name

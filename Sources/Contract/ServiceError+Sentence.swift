@@ -67,7 +67,7 @@ extension ServiceError {
         case .notFound: tr("It was not found.")
         case .staleCursor: tr("The list of photos has changed.")
         case .notSupported: tr("The service does not offer this.")
-        case .rateLimited: tr("The service permits no more requests at the moment.")
+        case .rateLimited: tr("No more requests are permitted at the moment.")
         case .offline: tr("The service cannot be reached.")
         case .serviceFailed: tr("The service reported an error.")
         case .secretStoreUnavailable: tr("There is no keyring.")

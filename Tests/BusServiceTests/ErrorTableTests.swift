@@ -22,6 +22,11 @@ import Testing
         #expect(message.hasSuffix("\(short)."))
     }
 
+    @Test func `too many passwords are reported as a rate limit`() {
+        let reply = ErrorTable.reply(EngineError.tooManyPasswords)
+        #expect(reply.name.text == "org.imagefeed.ImageFeed1.Error.RateLimited")
+    }
+
     @Test func `a message has at most a thousand characters`() {
         let message = ErrorTable.reply(
             ProviderError.failed("\(String(repeating: "x ", count: 5000))")

@@ -1,4 +1,4 @@
-import ProviderKit
+import EngineModel
 import TestSupport
 import Testing
 
@@ -38,7 +38,7 @@ import Testing
                         return ran.value == 5
                     }
                     done.append(isCorrect ? 100 + number : number)
-                } catch ProviderError.rateLimited {
+                } catch EngineError.tooManyPasswords {
                     refused.update { $0 += 1 }
                 }
             }

@@ -15,6 +15,8 @@ nonisolated package enum EngineError: ExplainedError, Hashable {
     /// The user refused the login in the browser.
     case loginDenied
     case loginTimedOut
+    /// Too many attempts to enter the password of a local user wait for the pauses after wrong ones.
+    case tooManyPasswords
     /// ``Login/maximumUnfinishedPerClient`` logins of the client, or ``Login/maximumUnfinished`` of all clients,
     /// are unfinished.
     case tooManyLogins
@@ -58,6 +60,8 @@ nonisolated extension EngineError: CustomStringConvertible {
         case .loginDenied: Message("The login was refused in the browser; log in again.")
         case .tooManyLogins:
             Message("Too many logins are unfinished; finish or cancel one first.")
+        case .tooManyPasswords:
+            Message("Too many passwords were entered for this user; try again in a few seconds.")
         case .tooManyTransfers:
             Message(verbatim: "Too many transfers are running; wait for one to end or cancel one.")
         case .tooManyImages:

@@ -17,7 +17,7 @@ nonisolated package protocol FolderProvider: Provider {
     ///   - registers: True if the user is new and must be registered.
     /// - Returns: The identity.
     /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
-    ///   ``ProviderError/wrongPassword(_:)``, or ``ProviderError/rateLimited(until:)`` after too many attempts.
+    ///   ``ProviderError/wrongPassword(_:)``, or ``EngineError/tooManyPasswords``.
     func logIn(
         username: String, password: Secret?, registers: Bool
     ) async throws -> AccountIdentity

@@ -1,4 +1,4 @@
-internal import ProviderKit
+internal import EngineModel
 internal import Synchronization
 internal import System
 
@@ -38,7 +38,7 @@ final class PasswordThrottle: Sendable {
     ///   - user: The key of the user.
     ///   - verify: Returns true if the password is correct. If it throws, the attempt does not count.
     /// - Returns: The value of `verify`; false only after the pause.
-    /// - Throws: `ProviderError.rateLimited` if too many attempts are queued; `CancellationError`; the error of
+    /// - Throws: `EngineError.tooManyPasswords` if too many attempts are queued; `CancellationError`; the error of
     ///   `verify`.
     func run(_ user: String, _ verify: () async throws -> Bool) async throws -> Bool {
         let queue = try enqueue(user)
@@ -72,7 +72,7 @@ final class PasswordThrottle: Sendable {
     }
 
     /// Counts a new attempt of a user, and returns the queue of their attempts.
-    private func enqueue(_ user: String) throws(ProviderError) -> ChangeQueue {
+    private func enqueue(_ user: String) throws(EngineError) -> ChangeQueue {
         let queue = attempts.withLock { attempts -> ChangeQueue? in
             var own = attempts[user] ?? Attempts()
             defer { attempts[user] = own }
@@ -84,7 +84,7 @@ final class PasswordThrottle: Sendable {
             own.count += 1
             return own.queue
         }
-        guard let queue else { throw .rateLimited(until: nil) }
+        guard let queue else { throw .tooManyPasswords }
         return queue
     }
 
