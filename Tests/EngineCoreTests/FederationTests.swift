@@ -51,6 +51,17 @@ struct FederationTests {
         #expect("\(error, default: "")".contains("repeats the key"))
     }
 
+    @Test func `a server that reports a temporary failure is not said to be faulty`() async throws {
+        let fixture = try federation.fixture()
+        let login = try federation.start(fixture)
+        await login.prepared()
+        try login.submit("?error=temporarily_unavailable&error_description=Back+at+noon")
+        let error = await #expect(throws: ProviderError.self) { _ = try await login.wait() }
+        #expect(
+            "\(error, default: "")"
+                == "one.example cannot complete the login; try again later: Back at noon.")
+    }
+
     @Test func `a login discovers the server before it has an authorization URL`() async throws {
         let fixture = try federation.fixture()
         let login = try federation.start(fixture, at: "One.Example")

@@ -277,7 +277,7 @@ struct BrowserLoginContext {
         case .serviceFailed(let reason):
             ProviderError.failed(
                 Message(
-                    "{service} sent an invalid response: {reason}",
+                    "{service} cannot complete the login; try again later: {reason}",
                     messages: ["service": Message(verbatim: name), "reason": reason.sentence]))
         case .invalidCode, .noRefreshToken, .portTaken, .cannotListen:
             EngineError.loginFailed(
