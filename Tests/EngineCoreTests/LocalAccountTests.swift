@@ -139,6 +139,18 @@ struct LocalAccountTests {
         #expect(account.defaultSource == SourceID("likes"))
     }
 
+    @Test func `a change of all photos is announced once for each source`() async throws {
+        let fixture = try fixture()
+        let account = try await logIn(fixture)
+        account.watch(SourceID("all"), by: .client(":1.1"))
+        let session = provider.sessions.value[0]
+        session.continuation.yield(.changed([]))
+        session.continuation.yield(.updated(SourceID("all"), new: 0))
+        session.continuation.yield(.updated(SourceID("likes"), new: 0))
+        try await fixture.events.wait { $0.contains("updated likes 0") ? true : nil }
+        #expect(fixture.events.value.count { $0 == "updated all 0" } == 1)
+    }
+
     @Test func `an avatar is made from a photo, also of another account`() async throws {
         let fixture = try fixture()
         let ada = try await logIn(fixture)

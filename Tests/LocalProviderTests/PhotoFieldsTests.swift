@@ -108,7 +108,7 @@ struct PhotoFieldsTests {
     }
 
     @Test func `the location is shown only if the user allows it`() async throws {
-        let fixture = try await fixture(["a.jpg"])
+        let fixture = try await fixture(["a.jpg", "x/b.jpg"])
         func latitude() async throws -> Double? {
             let photo = try #require(try await fixture.photos().first)
             #expect((photo.latitude == nil) == (photo.longitude == nil))
@@ -120,8 +120,10 @@ struct PhotoFieldsTests {
         let count = fixture.events.value.count
         fixture.provider.setShowsLocation(true)
         #expect(try await latitude() == 48.858222)
-        // Clients read the photos again.
-        try await fixture.updated(PhotosFixture.all, new: 0, after: count)
+        // Clients read the photos of each source again.
+        for source in ["all", "album:x", "likes", "memories"] {
+            try await fixture.updated(SourceID(source), new: 0, after: count)
+        }
         fixture.provider.setShowsLocation(true)
         fixture.provider.setShowsLocation(false)
         #expect(try await latitude() == nil)

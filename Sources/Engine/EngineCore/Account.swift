@@ -169,7 +169,6 @@ package final class Account {
             checkDefaultSourceSoon()
         case .changed(let photos):
             emit(.photosChanged(photos))
-            if photos.isEmpty { announcePhotos() }
         case .added(let photos):
             for slideshow in engine.slideshows.all { slideshow.reader.photosAdded(id, photos) }
         case .removed(let photos):

@@ -58,8 +58,7 @@ extension PictureFolder {
     /// Shows or hides the locations of photos from now on, and requests that clients read the photos again.
     func setShowsLocation(_ isShown: Bool) {
         guard showsLocation.exchange(isShown, ordering: .relaxed) != isShown else { return }
-        emit(.changed([]))
-        emit(.updated(LocalSource.all.id, new: 0))
+        allPhotosChanged {}
     }
 
     /// Changes the files and folders that are not shown. A scan removes and adds photos.
@@ -78,13 +77,21 @@ extension PictureFolder {
             return state.order != order
         }
         guard isNew else { return }
+        allPhotosChanged { [store] in
+            try await store.run { try PictureIndex($0).setOrder(order) }
+        }
+    }
+
+    /// Performs a change in the index, then requests that clients read the photos of each source again.
+    private func allPhotosChanged(_ change: @escaping @MainActor () async throws -> Void) {
         Task { @MainActor in
             do {
                 try await openIndex()
-                try await store.run { try PictureIndex($0).setOrder(order) }
+                try await change()
                 let albums = try await readNow { try $0.albums().map(\.path) }
                 emit(.changed([]))
                 emitReordered([.root] + albums)
+                for source in [LocalSource.likes, .memories] { emit(.updated(source.id, new: 0)) }
             } catch {
                 recordFailure(error)
             }
