@@ -113,13 +113,3 @@ extension LoginList {
         try await engine.storeTokenRecipients(of: provider, for: id)
     }
 }
-
-extension Provider {
-    /// Returns the label of an account's token for keyring managers.
-    func secretLabel(for identity: AccountIdentity) -> String {
-        "Image Feed: \(identity.username) at \(serviceName(at: identity.server))"
-    }
-
-    /// Returns the name of a service for users: the server, or the provider's name if it has one service only.
-    func serviceName(at server: String) -> String { server.isEmpty ? info.name : server }
-}
