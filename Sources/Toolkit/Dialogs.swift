@@ -49,6 +49,7 @@ extension Window {
         let location = g_file_new_for_path(folder)
         gtk_file_chooser_set_current_folder(dialog.opaque, location, nil)
         g_object_unref(UnsafeMutableRawPointer(location))
+        gtk_native_dialog_set_modal(dialog.cast(), 1)
         // The closure keeps the dialog until the response.
         var kept: Object? = dialog
         dialog.connect("response") { call in

@@ -116,8 +116,7 @@ final class PreferencesDialog: Dialog {
     /// - Parameter onChoice: Called after the choice was stored.
     func chooseFolder(_ onChoice: @escaping () -> Void) {
         let title = tr("Folder with the photos")
-        window.choosePath(title: title, isFolder: true, folder: folders.home) { [weak self] path in
-            guard let self else { return }
+        window.choosePath(title: title, isFolder: true, folder: folders.home) { [self] path in
             showFolder(Array(path.utf8))
             onFolder()
             set(path, "Directory", in: Self.local, onChoice)
