@@ -40,6 +40,8 @@ final class PhotoPage {
     var feed: Feed? { image.feed }
     private var photo: Photo? { image.photo }
     private var index = 0
+    /// The photo whose facts are shown, without its likes; nil if none is shown.
+    private var shownFacts: Photo?
     /// The position of the pointer in the page.
     var pointer = (x: 0.0, y: 0.0)
     lazy var controlsTimer = MainLoopTimer { [weak self] in self?.hideControls() }
@@ -139,11 +141,11 @@ final class PhotoPage {
         feed.changed.observe(self) { [weak self, weak feed] change in
             guard let self, let feed, self.feed === feed else { return }
             switch change {
-            case .photo(let changed): if changed == index { updateState() }
+            case .photo(let changed): if changed == index { showFacts(feed.photos[index]) }
             case .removed, .reset:
                 if let moved = feed.index(of: image.photoID) {
                     index = moved
-                    updateState()
+                    showFacts(feed.photos[index])
                 } else if feed.photos.isEmpty {
                     leave()
                 } else {
@@ -173,6 +175,11 @@ final class PhotoPage {
     }
 
     private func showFacts(_ photo: Photo) {
+        var facts = photo
+        (facts.photo.isLiked, facts.photo.isPending, facts.photo.likes) = (false, false, nil)
+        // A like keeps the selection and the focus in the information.
+        if facts == shownFacts { return updateState() }
+        shownFacts = facts
         window.title = photo.title.isEmpty ? tr("Photo") : photo.title
         view.widget.setAccessibleName(photo.accessibleName)
         downloadButton.setName(actions.isLocal(photo) ? tr("Save a copy") : tr("Download"))
@@ -190,10 +197,7 @@ final class PhotoPage {
             // The daemon reads the metadata of the others.
             let facts = photo.isFile ? await ImageLoader.facts(of: path) : nil
             guard let self, let status, image.photoID == photo.id else { return }
-            if let facts {
-                feed.change(photo.id) { $0.photo.setFacts(facts) }
-                if let photo = self.photo { info.show(photo) }
-            }
+            if let facts { feed.change(photo.id) { $0.photo.setFacts(facts) } }
             info.show(file: path, byteCount: status.byteCount)
         }
     }
@@ -285,6 +289,7 @@ final class PhotoPage {
         window.isFullScreen = false
         feed?.cancelEnd()
         image.clear()
+        shownFacts = nil
         window.title = "Image Feed"
         onBack?(index)
     }
