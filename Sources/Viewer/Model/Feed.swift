@@ -18,7 +18,7 @@ final class Feed {
         case reset
         /// Photos were added at the end, or the state changed.
         case extended
-        /// Some photos left.
+        /// Some photos left, or returned to their places.
         case removed
         /// The photo at an index changed.
         case photo(Int)
@@ -47,6 +47,8 @@ final class Feed {
     private var wasAvailable = true
     /// True if the photos are replaced at the next update, because another folder was chosen.
     var isOutdated = false
+    /// The IDs of photos whose files were restored, with their former indexes, to which they return at the next update.
+    var restored: [(String, Int)] = []
     /// True if photos arrived while an account was being read for the first time.
     private var hasUncountedPhotos = false
     /// The accounts that were logged in when they changed last.
@@ -232,8 +234,10 @@ final class Feed {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Reads the first page of another daemon process, which then watches the source, and applies its changes.
-    private func checkTop() {
+    /// Reads the first page, and applies its changes. Another daemon process then watches the source.
+    ///
+    /// - Parameter arrived: The number of photos that arrived at the top, of which some may be known.
+    private func checkTop(_ arrived: UInt32 = 0) {
         guard !source.isEmpty, !photos.isEmpty else { return }
         let generation = generation
         Task {
@@ -241,12 +245,22 @@ final class Feed {
             guard let page = try? await client.page(source, cursor: "", count: Self.pageSize),
                 generation == self.generation
             else { return }
-            let newCount = UInt32(page.photos.count { indexes[$0.id] == nil })
             for photo in page.photos { change(photo.id) { $0 = photo } }
-            // Photos below the first page are not new.
-            guard let last = page.photos.last, indexes[last.id] != nil,
-                newCount > self.newCount
-            else { return }
+            for (id, index) in restored where index <= photos.count {
+                // The daemon may not have found the file yet.
+                guard let photo = try? await client.photo(id), indexes[id] == nil else { continue }
+                photos.insert(photo, at: min(index, photos.count))
+                rebuildIndexes()
+                changed.emit(.removed)
+            }
+            restored.removeAll { indexes[$0.0] != nil }
+            // Photos below those that are known may be on pages that are not loaded.
+            let known = page.photos.lastIndex { indexes[$0.id] != nil }
+            let top = page.photos.prefix(state == .complete ? page.photos.count : known ?? 0)
+            let unknown = UInt32(top.count { indexes[$0.id] == nil })
+            // More photos than a page may be new.
+            let newCount = known == nil ? self.newCount + arrived : unknown
+            guard newCount > self.newCount else { return }
             self.newCount = newCount
             changed.emit(.arrived)
         }
@@ -301,8 +315,7 @@ final class Feed {
             hasUncountedPhotos = true
             return
         }
-        newCount += new
-        changed.emit(.arrived)
+        checkTop(new)
     }
 
     private func removePhotosOfLoggedOutAccounts() {

@@ -184,6 +184,7 @@ final class PhotoActions {
 
     /// Moves photos on this computer to the trash, from which a button in the message restores them.
     func trash(_ photos: [Photo], in feed: Feed) {
+        let places = photos.compactMap { photo in feed.index(of: photo.id).map { (photo.id, $0) } }
         toasts.perform { [self] in
             var paths: [String] = []
             for photo in photos {
@@ -205,6 +206,7 @@ final class PhotoActions {
                     "{count} photo is in the trash.", "{count} photos are in the trash.",
                     paths.count)
             toasts.show(message, button: tr("_Undo")) { [weak toasts, paths] in
+                feed.restored += places
                 Task {
                     let isRestored = await DispatchQueue.global().run {
                         paths.map { Trash.restore($0) }.allSatisfy { $0 }
