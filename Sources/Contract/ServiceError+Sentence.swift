@@ -34,6 +34,13 @@ extension BusError {
             return message
         }
     }
+
+    /// The error as a window shows it: if the daemon cannot be reached, with advice in place of the message of the bus.
+    package var windowExplanation: String {
+        guard case .reply(let reply) = self, reply.name.isUnreachable else { return explanation() }
+        let sentence = tr("The Image Feed daemon cannot be reached.")
+        return "\(sentence) \(reply.name.unreachableAdvice)"
+    }
 }
 
 extension String {
@@ -89,5 +96,12 @@ extension ErrorName {
             || names.contains { text == standard + $0 }
             // If systemd starts the service for the bus, the errors have the names of systemd.
             || text.hasPrefix("org.freedesktop.systemd1.")
+    }
+
+    /// The remedy if the daemon is unreachable.
+    package var unreachableAdvice: String {
+        self == .serviceUnknown || self == .nameHasNoOwner
+            ? tr("Install Image Feed, or start imagefeedd in a terminal.")
+            : tr("See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
     }
 }

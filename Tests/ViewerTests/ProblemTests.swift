@@ -10,10 +10,12 @@ import Testing
         "org.freedesktop.DBus.Error.AccessDenied",
         "org.freedesktop.systemd1.NoSuchUnit",
     ])
-    func `an error of the bus or of systemd says that the service is not running`(_ name: String)
-        throws
-    {
+    func `an unreachable daemon has a remedy in place of the message of the bus`(
+        _ name: String
+    ) throws {
         let problem = Problem(BusError.reply(ErrorReply(try ErrorName(name), "Text of the bus")))
-        #expect(problem.sentence.hasPrefix("The Image Feed daemon cannot be reached: "))
+        #expect(problem.sentence.hasPrefix("The Image Feed daemon cannot be reached. "))
+        #expect(problem.sentence.hasSuffix("start imagefeedd in a terminal."))
+        #expect(!problem.sentence.contains("Text of the bus"))
     }
 }

@@ -28,17 +28,10 @@ extension CommandFailure {
             let advice = advice ?? known
             self.init(kind.exitStatus, error.explanation(hasAdvice: advice != nil), advice)
         } else if reply.name.isUnreachable {
-            self.init(.unavailable, error.explanation(), Self.unreachableAdvice(reply.name))
+            self.init(.unavailable, error.explanation(), reply.name.unreachableAdvice)
         } else {
             self.init(reply.name == .invalidArgs ? .usage : .failed, error.explanation())
         }
-    }
-
-    private static func unreachableAdvice(_ name: ErrorName) -> String {
-        name == .serviceUnknown || name == .nameHasNoOwner
-            ? Translation.tr("Install Image Feed, or start imagefeedd in a terminal.")
-            : Translation.tr(
-                "See “systemctl --user status imagefeedd”, or start imagefeedd in a terminal.")
     }
 }
 

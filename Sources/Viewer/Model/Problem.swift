@@ -38,8 +38,8 @@ extension Problem {
             default: .retry
             }
         self.init(
-            sentence: error.explanation(), remedy: error == .disconnected ? nil : remedy, kind: kind
-        )
+            sentence: error.windowExplanation, remedy: error == .disconnected ? nil : remedy,
+            kind: kind)
     }
 }
 
