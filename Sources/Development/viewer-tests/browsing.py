@@ -217,6 +217,18 @@ def preferences(start, step):
     session.screenshot("preferences")
     screen.wait("300M", "label")
     step("the preferences show the values of the configuration file")
+    screen.press("Choose the folder")
+    screen.until(lambda: screen.buttons_of_toolkit("Choose"), "the dialog for files")
+
+    def escape():
+        if not screen.buttons_of_toolkit("Choose"):
+            return True
+        subprocess.run(["xdotool", "search", "--name", "^Preferences$", "windowfocus", "--sync", "key", "Escape"])
+        return False
+
+    screen.until(escape, "the end of the dialog for files")
+    assert screen.all("Thumbnails"), screen.tree()
+    step("the key Escape closes the dialog for files before the preferences below it")
 
     def choose(title, choice):
         """Chooses an entry of a row with a list."""

@@ -238,8 +238,14 @@ def trash(start, step):
     assert photo.read_bytes() == content
     screen.wait("Photo 001", "image")
     step("a photo is moved to the trash and restored")
+    screen.press("Previous photo")
+    screen.wait("Photo 000", "image")
+    screen.press("Next photo")
+    screen.wait("Photo 001", "image")
     screen.press("Back to the photos")
     card = screen.wait("Photo 001", "list item")
+    assert not screen.all(contains="new photo", role="push button"), screen.names("push button")
+    step("the restored photo returns to its place, and is not announced")
     screen.until(lambda: secondary_click(screen, card), "the click")
     screen.wait("Move to the trash", "menu item")
     session.screenshot("context-menu")
@@ -248,6 +254,30 @@ def trash(start, step):
     screen.wait("Photo 001 is in the trash.", "label")
     screen.wait_gone("Photo 001", "list item")
     step("the context menu of the grid moves a photo to the trash")
+
+
+def changes(start, step):
+    session, screen = open_samples(start, 4)
+    last = next(session.pictures.glob("Photo 003.*"))
+    screen.wait("Photo 003", "list item")
+    last.write_bytes(last.read_bytes())
+    until(lambda: "Photo 003" in session.control("feed").splitlines()[0], "the other date")
+    (session.pictures / "Arrived.jpg").write_bytes(SAMPLES[0].read_bytes() + b"arrived")
+    screen.wait("All photos, 5 photos", "list item")
+    screen.wait("1 new photo", "push button")
+    step("a photo that was saved again is not a new photo")
+    screen.press("1 new photo")
+    screen.press("Arrived")
+    screen.wait("Arrived", "image")
+    screen.press("Information")
+    screen.wait("Arrived", "label")
+    (session.pictures / "Arrived.jpg").rename(session.pictures / "Harbor.jpg")
+    screen.wait("Harbor", "image")
+    screen.wait("Harbor", "label")
+    screen.wait("Harbor.jpg", "label")
+    until(lambda: subprocess.run(["xdotool", "search", "--name", "^Harbor$"], capture_output=True).stdout, "the title")
+    assert not screen.all("Arrived"), screen.tree()
+    step("a photo that is renamed while it is open has its new name everywhere")
 
 
 def secondary_click(screen, widget):
@@ -797,5 +827,5 @@ def cycles(start, step):
     step("20 cycles of a photo and its menu leave no threads and no memory")
 
 
-TESTS = [full_screen, selection, reader, logout_elsewhere, arguments, files, trash, keys, remembers, quitting, messages,
-         right_to_left, sharp, refused, decoding, outage, several, search, welcome, large, cycles]
+TESTS = [full_screen, selection, reader, logout_elsewhere, arguments, files, trash, changes, keys, remembers, quitting,
+         messages, right_to_left, sharp, refused, decoding, outage, several, search, welcome, large, cycles]
