@@ -134,6 +134,9 @@ package final class Menu: Widget {
             x: Int32(min(max(x, 0), Double(box.width))),
             y: Int32(min(max(y, 0), Double(box.height))), width: 1, height: 1)
         gtk_popover_set_pointing_to(cast(), &place)
+        // Below the point, a menu would be cut instead of being moved up.
+        gtk_popover_set_position(cast(), isRightToLeft ? GTK_POS_LEFT : GTK_POS_RIGHT)
+        gtk_widget_set_valign(widget, GTK_ALIGN_START)
         gtk_popover_popup(cast())
     }
 }

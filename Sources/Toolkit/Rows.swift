@@ -1,10 +1,18 @@
 internal import CAdwaita
 
-/// A list of rows.
+/// A list of rows, which is one stop of the key Tab; the arrow keys move between the rows and their buttons.
 package final class RowList: Widget {
     package init() {
         super.init(gtk_list_box_new())
         gtk_list_box_set_selection_mode(opaque, GTK_SELECTION_NONE)
+        onKey(beforeChildren: true) { [unowned(unsafe) self] key in
+            guard ["Tab", "ISO_Left_Tab"].contains(key) else { return false }
+            let window = UnsafeMutablePointer<GtkWidget>(gtk_widget_get_root(widget))
+            let direction = key == "Tab" ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD
+            // Nothing else in the window may take the focus.
+            for _ in 0..<1000 where hasFocusWithin { gtk_widget_child_focus(window, direction) }
+            return true
+        }
     }
 
     package func append(_ row: Widget) { gtk_list_box_append(opaque, row.widget) }

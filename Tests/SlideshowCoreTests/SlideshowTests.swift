@@ -3,6 +3,7 @@ import Logging
 import LoopbackHTTP
 import ProviderKit
 import Storage
+import System
 import TestSupport
 import Testing
 

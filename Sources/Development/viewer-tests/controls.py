@@ -146,23 +146,54 @@ def menus(start, step):
     step("the menu of the photo view returns the focus, too")
 
 
-def scrolled(start, step):
-    session, screen = open_samples(start, 40)
+def open_menu():
+    """Returns the top and the height of the open menu, which is a window of its own on the display, with its shadow."""
+    command = ["xdotool", "search", "--onlyvisible", "--name", "^imagefeed$", "getwindowgeometry", "--shell"]
+    geometry = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return [int(geometry.split(f"{name}=")[1].split()[0]) for name in ("Y", "HEIGHT")]
+
+
+def menu_places(start, step):
+    session = start(photos=40, width=1366, height=768)
+    session.start_daemon()
+    session.log_in()
+    screen = Screen()
+    session.start_window()
     card = screen.wait("Photo 000", "list item")
     area = card.extents()
-    screen.mouse("key", "Tab")
-    screen.until(lambda: (focused(screen) or "").startswith("Photo 000"), "the focus of the photo")
-    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "click", "--repeat", 15, "--delay", 30, 5)
+    screen.until(lambda: focused(screen) == card.name, "the focus of the first photo")
+    step("the first photo has the focus")
+    screen.mouse("mousemove", 500, 400, "click", 3)
+    screen.wait("Like", "menu item")
+    session.screenshot("menu-in-the-middle")
+    top, height = open_menu()
+    assert height > 480 and top + height < 768 + 30, (top, height)
+    step("the menu of a photo in the middle is not cut")
+    screen.mouse("key", "Escape")
+    screen.wait_gone("Like", "menu item")
+    screen.mouse("mousemove", area.x + area.width // 2, area.y + area.height // 2, "key", "Home")
+    screen.until(lambda: focused(screen) == card.name, "the focus of the first photo")
+    screen.mouse("click", "--repeat", 15, "--delay", 30, 5)
     screen.until(lambda: card.extents().y < -area.height, "the end of the movement")
     screen.mouse("key", "Menu")
     screen.wait("Like", "menu item")
     session.screenshot("menu-of-scrolled-card")
-    # The menu is a window of its own on the display.
-    command = ["xdotool", "search", "--onlyvisible", "--name", "^imagefeed$", "getwindowgeometry", "--shell"]
-    geometry = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    top = int(geometry.split("Y=")[1].split()[0])
-    assert -20 <= top < 760, geometry
+    top, _ = open_menu()
+    assert -30 <= top < 760, top
     step("the menu of a photo that was scrolled out of sight opens in sight")
+    screen.mouse("key", "Escape")
+    screen.wait_gone("Like", "menu item")
+    stops = []
+    for _ in range(8):
+        before = focused(screen)
+        screen.mouse("key", "Tab")
+        screen.until(lambda: focused(screen) not in (None, before), "the next stop")
+        stops.append(focused(screen))
+        if stops[-1].startswith("Photo "):
+            break
+    listed = [stop for stop in stops if stop.startswith(("ada", "Profile", "All photos", "Likes", "Memories"))]
+    assert stops[-1].startswith("Photo ") and len(listed) == 1, stops
+    step("the list of accounts is one stop of the key Tab")
 
 
 def walk(start, step):
@@ -264,4 +295,4 @@ def secret(start, step):
     step("a name that is taken has the focus")
 
 
-TESTS = [message_queue, sizes, resting, menus, scrolled, walk, liked, found, secret]
+TESTS = [message_queue, sizes, resting, menus, menu_places, walk, liked, found, secret]

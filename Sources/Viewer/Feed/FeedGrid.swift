@@ -106,6 +106,12 @@ final class FeedGrid {
 
     private func ratio(_ photo: Photo) -> Double { measured[photo.id] ?? photo.ratio }
 
+    /// Moves the focus to the current photo as soon as that is shown.
+    func takeFocus() {
+        restoresFocus = true
+        scheduleUpdate()
+    }
+
     /// Moves the focus to a photo and scrolls to it.
     func focus(_ index: Int) {
         current = index
@@ -220,7 +226,9 @@ final class FeedGrid {
         }
         removeHeadings(except: indexes)
         let scale = Double(widget.scaleFactor)
-        var previous: Widget?
+        // A cell with the focus may be above the others.
+        let above = cells.first { !indexes.contains($0.key) && $0.key < wanted.first?.0 ?? 0 }
+        var previous: Widget? = above?.value.widget
         for (index, frame) in wanted {
             if layout.isSection(index), let month = monthList.month(of: index) {
                 previous = placeHeading(month, above: frame, after: previous)
@@ -235,7 +243,7 @@ final class FeedGrid {
         }
         if restoresFocus, !feed.photos.isEmpty {
             restoresFocus = false
-            focus(current)
+            if feedPage?.owner?.needsFocus == false { focus(current) }
         }
         if top + page * 2.5 > layout.height, feed.state == .partial { feed.loadMore() }
         guard widget.position != lastPosition, let visible,

@@ -366,6 +366,9 @@ final class FeedPage {
     }
 
     private func show(_ page: String) {
+        // The button that led to the photos is hidden, and the first button of the window is of no use.
+        let isInUse = searchRevealer.isRevealed || profile.account != nil
+        if page == "photos", stack.visiblePage != page, !isInUse { grid.takeFocus() }
         stack.visiblePage = page
         updateMonthButton()
         loading.setSpinning(page == "loading")

@@ -324,6 +324,9 @@ final class MainWindow {
         feedPage.header.showsButtons(start: leaflet.isFolded || !hasSidebar, end: true)
     }
 
+    /// True if the focus belongs to the list of accounts or to an open photo.
+    var needsFocus: Bool { sidebar.list.hasFocusWithin || photoPage.feed != nil }
+
     /// Selects a feed if none is selected, or if the account of the selected one is gone.
     private func update() {
         guard service.state == .ready else { return }

@@ -23,7 +23,7 @@ final class Sidebar {
 
     private let service: Service
     private let accounts: AccountDialogs
-    private let list = RowList().styled("navigation-sidebar")
+    let list = RowList().styled("navigation-sidebar")
     /// The sources by account, as last listed.
     private var sources: [ObjectPath: [Source]] = [:]
     private var tasks: [ObjectPath: Task<Void, Never>] = [:]
