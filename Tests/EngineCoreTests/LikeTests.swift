@@ -142,19 +142,6 @@ struct LikeTests {
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
-    @Test func `two toggles at once leave the photo as it was, and are done`() async throws {
-        let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        let first = Task { try await fixture.account.toggleLike("a") }
-        let second = Task { try await fixture.account.toggleLike("a") }
-        let replies = try await [first.value, second.value]
-        #expect(replies.map { $0.outcome } == [.done, .done])
-        #expect(!replies[1].isLiked)
-        // The second call withdraws the like, unless that is being sent.
-        #expect(replies[0].isLiked == (fixture.count("like a") == 1))
-        #expect(try await !liked(fixture, "a"))
-        #expect(fixture.account.pendingLikes.isEmpty)
-    }
-
     @Test func `a like whose delivery failed is retried automatically`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }

@@ -13,8 +13,7 @@ import TestSupport
 ///
 /// After each step:
 ///
-/// - A call that is answered with `done` has the wanted state at the service, unless another client changed it, or a later
-///   call has replaced it.
+/// - A call that is answered with `done` has the wanted state at the service, unless another client changed it.
 /// - A call that is answered with `queued` has its row in the database, or a later call has replaced it.
 /// - A call that a logout overtakes fails.
 /// - Nothing is sent again after a confirmation that was stored, unless a call came in between.

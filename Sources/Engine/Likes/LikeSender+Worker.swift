@@ -75,7 +75,7 @@ extension LikeSender {
             }
             // Another state may be wanted now.
             guard outbox[row.photo]?.isWanted == row.isWanted else {
-                replyToReplaced(row, .queued)
+                replyToAll(row.photo, row.isWanted, .queued)
                 continue
             }
             deferred.insert(outbox.likeGroup(row.photo))
@@ -124,7 +124,7 @@ extension LikeSender {
                 }
             }
             guard try await mark(row) else {
-                replyToReplaced(row, .queued)
+                replyToAll(row.photo, row.isWanted, .queued)
                 return nil
             }
             let likes = try await ports.send(row.photo, row.isWanted)
@@ -255,7 +255,7 @@ extension LikeSender {
             guard closing == nil, var local = outbox[row.photo], local.isPending,
                 local.isWanted == row.isWanted
             else {
-                replyToReplaced(row, .queued)
+                replyToAll(row.photo, row.isWanted, .queued)
                 return nil
             }
             // A refresh has asked for another attempt meanwhile.

@@ -226,10 +226,10 @@ package final class LikeSender {
             }
             guard closing == nil else { return end(call, isWanted, .done) }
             outbox = reverted
+            replyToAll(row.photo, row.isWanted, .queued)
             ports.emit(.changed(.likes))
             ports.emit(.photosChanged(photos))
             reply(call, isWanted, .done)
-            replyToReplaced(row, by: isWanted, .done)
         case .store(let row): try await store(row, call, photos)
         }
     }
@@ -256,7 +256,7 @@ package final class LikeSender {
         if let earlier, earlier.isPending, earlier.isWanted != row.isWanted,
             inFlight.map({ !isSame($0, earlier) }) ?? true
         {
-            replyToReplaced(earlier, isLocal ? .local : .queued)
+            replyToAll(row.photo, earlier.isWanted, .queued)
         }
         guard !isLocal else { return await storedLocally(row) }
         ports.emit(.changed(.likes))
@@ -298,19 +298,6 @@ package final class LikeSender {
     /// Replies to all calls that wait for a state of a like group.
     func replyToAll(_ photo: PhotoID, _ isWanted: Bool, _ outcome: LikeOutcome) {
         for call in waiting(for: photo, isWanted) { reply(call, isWanted, outcome) }
-    }
-
-    /// Replies to all calls that wait for a state that a later call has replaced. A toggle returns the present state.
-    ///
-    /// - Parameters:
-    ///   - row: The row that was replaced.
-    ///   - isWanted: The present state; nil for that of the row of the photo.
-    ///   - outcome: The outcome of the present state.
-    func replyToReplaced(_ row: OutboxRow, by isWanted: Bool? = nil, _ outcome: LikeOutcome) {
-        let present = isWanted ?? outbox[row.photo]?.isWanted ?? row.isWanted
-        for call in waiting(for: row.photo, row.isWanted) {
-            reply(call, call.isWanted ?? present, outcome)
-        }
     }
 
     func failAll(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
