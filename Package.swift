@@ -413,7 +413,7 @@ for target in package.targets where target.type != .system {
     if target.name == "ImageHelper" || target.name.hasSuffix("Simulator") {
         settings.append(.unsafeFlags(["-O"]))
     }
-    // Optimized tests took a third of the time of a build; they mostly wait for programs.
+    // Optimized tests take longer to build; they mostly wait for programs.
     if target.type == .test || target.name == "TestSupport" {
         settings.append(.unsafeFlags(["-Onone"], .when(configuration: .release)))
     }

@@ -13,7 +13,8 @@ nonisolated package enum OAuthError: Error, Hashable, Sendable {
     case refused(Message)
     /// The service limits requests until the given time; nil if the service states no time.
     case rateLimited(until: Timestamp?)
-    /// The service sent an invalid response or a 5xx status, or reported that it cannot respond at present. The token, the code or the client may still be valid.
+    /// The service sent an invalid response or a 5xx status, or reported that it cannot respond at present. The token, the
+    /// code or the client may still be valid.
     case serviceFailed(Message)
     /// The pasted text is not a code of this login. The login continues.
     case invalidCode(String)

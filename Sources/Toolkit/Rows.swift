@@ -5,12 +5,15 @@ package final class RowList: Widget {
     package init() {
         super.init(gtk_list_box_new())
         gtk_list_box_set_selection_mode(opaque, GTK_SELECTION_NONE)
-        onKey(beforeChildren: true) { [unowned(unsafe) self] key in
+        // The handler lives as long as the widget, and this object may not.
+        onKey(beforeChildren: true) { [widget] key in
             guard ["Tab", "ISO_Left_Tab"].contains(key) else { return false }
             let window = UnsafeMutablePointer<GtkWidget>(gtk_widget_get_root(widget))
             let direction = key == "Tab" ? GTK_DIR_TAB_FORWARD : GTK_DIR_TAB_BACKWARD
             // Nothing else in the window may take the focus.
-            for _ in 0..<1000 where hasFocusWithin { gtk_widget_child_focus(window, direction) }
+            for _ in 0..<1000 where Widget.hasFocusWithin(widget) {
+                gtk_widget_child_focus(window, direction)
+            }
             return true
         }
     }

@@ -27,7 +27,8 @@ package class Widget: Object {
     }
     /// Lets the pointer select the widget, or only those below.
     package func setTargetable(_ isOn: Bool) { gtk_widget_set_can_target(widget, isOn ? 1 : 0) }
-    package var hasFocusWithin: Bool {
+    package var hasFocusWithin: Bool { Self.hasFocusWithin(widget) }
+    static func hasFocusWithin(_ widget: UnsafeMutablePointer<GtkWidget>) -> Bool {
         gtk_widget_get_state_flags(widget).rawValue & GTK_STATE_FLAG_FOCUS_WITHIN.rawValue != 0
     }
     package var isRightToLeft: Bool { gtk_widget_get_direction(widget) == GTK_TEXT_DIR_RTL }

@@ -174,12 +174,16 @@ extension Slideshow {
 
     /// Deletes all data about an account that was removed.
     package func accountRemoved(_ account: AccountID) async {
-        if settings.hasSource(of: account) {
-            invalidate()
-            reader.reset()
-        }
         reader.forget(account)
-        await removeAndReplace({ $0.account == account }, { $0.forget(account) })
+        await removeAndReplace(
+            { $0.account == account },
+            { playlist in
+                if playlist.settings.hasSource(of: account) {
+                    invalidate()
+                    reader.reset()
+                }
+                playlist.forget(account)
+            })
         accountsChanged()
     }
 
@@ -212,7 +216,8 @@ extension Slideshow {
 
     /// Repeats a failed search, or a failed fetch of the current image, because an account or the network may be available.
     package func conditionsChanged() {
-        refresh()
+        // After a failed fetch, its pause leads to the next one.
+        if retry == nil { refresh() }
         if isExhausted { photosMayBeAvailable() }
     }
 

@@ -68,7 +68,7 @@ package final class Slideshow {
     /// The update that has not begun yet.
     private var waitingRefresh: Task<Void, Never>?
     /// The update after an image that could not be fetched.
-    private var retry: Task<Void, Never>?
+    private(set) var retry: Task<Void, Never>?
     /// The pauses before ``retry``.
     private(set) var backoff = Backoff(first: .seconds(20), factor: 2, longest: .seconds(3600))
     /// The photos that changed during the search for the next photo.
@@ -330,6 +330,7 @@ package final class Slideshow {
         guard !playlist.clients.contains(client) else { return }
         try await commit { _ = $0.clients.insert(client) }
         onAttach()
+        if retry == nil { refresh() }
         reader.readTops()
         await wait(atMost: callTimeLimit) { [self] in await showAny() }
     }
@@ -346,9 +347,8 @@ package final class Slideshow {
     /// - Returns: nil if the image is not cached and must not be fetched.
     /// - Throws: The errors of ``SlideshowPhotos``.
     func load(
-        _ id: CombinedPhotoID, isCached: Bool? = nil
+        _ id: CombinedPhotoID, isCached: Bool
     ) async throws -> Playlist.Shown? {
-        let isCached = isCached ?? !photos.mayFetch(id.account)
         // The image may be deleted before it is protected, or another size may be set. Three times in succession are
         // unlikely.
         for _ in 0..<3 {
@@ -512,11 +512,16 @@ package final class Slideshow {
         }
         if latest == photo { latest = nil }
         retry?.cancel()
+        retry = nil
         guard image != nil else {
-            // No event reports that a host of images responds again.
             isImageOutdated = true
+            // No event reports that a host of images responds again. Without a client, the next one leads to another attempt.
+            guard !playlist.clients.isEmpty, photos.mayFetch(id.account) else { return }
             backoff.recordFailure()
-            retry = ContinuousClock().after(backoff.pause) { [weak self] in self?.refresh() }
+            retry = ContinuousClock().after(backoff.pause) { [weak self] in
+                self?.retry = nil
+                self?.refresh()
+            }
             return
         }
         backoff.recordSuccess()

@@ -28,7 +28,7 @@ extension FolderScan {
     ///
     /// - Throws: `StorageError`, `CancellationError`.
     func identifyMarked() throws {
-        guard !marks.isEmpty else { return }
+        guard !marks.isEmpty || !doubts.isEmpty || !movedMarks.isEmpty else { return }
         let doubted = try byCount(doubts.values.map(\.place))
         var (places, counts): ([Candidate]?, [Int64: [Candidate]]?)
         func new() throws -> [Candidate] {
@@ -53,7 +53,7 @@ extension FolderScan {
         }
         let (gone, hidden) = try goneMarked()
         var open = try openPhotos(gone, missing)
-        guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty else {
+        guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty || !doubts.isEmpty else {
             return try transaction { index throws(StorageError) in try index.forgetUncompared() }
         }
         var files: [PhotoFile] = []

@@ -243,7 +243,10 @@ final class FeedGrid {
         }
         if restoresFocus, !feed.photos.isEmpty {
             restoresFocus = false
+            let position = widget.position
             if feedPage?.owner?.needsFocus == false { focus(current) }
+            // GTK scrolls to the photo, whose place it may not know yet.
+            if current == 0 { widget.position = position }
         }
         if top + page * 2.5 > layout.height, feed.state == .partial { feed.loadMore() }
         guard widget.position != lastPosition, let visible,

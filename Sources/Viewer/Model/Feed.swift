@@ -242,17 +242,23 @@ final class Feed {
         let generation = generation
         Task {
             // Without a reply, the photos remain as they are.
-            guard let page = try? await client.page(source, cursor: "", count: Self.pageSize),
-                generation == self.generation
-            else { return }
+            let page = try? await client.page(source, cursor: "", count: Self.pageSize)
+            guard generation == self.generation else { return }
+            guard let page else {
+                newCount += arrived
+                return changed.emit(.arrived)
+            }
             for photo in page.photos { change(photo.id) { $0 = photo } }
             for (id, index) in restored where index <= photos.count {
                 // The daemon may not have found the file yet.
-                guard let photo = try? await client.photo(id), indexes[id] == nil else { continue }
+                guard let photo = try? await client.photo(id), generation == self.generation,
+                    indexes[id] == nil
+                else { continue }
                 photos.insert(photo, at: min(index, photos.count))
                 rebuildIndexes()
                 changed.emit(.removed)
             }
+            guard generation == self.generation else { return }
             restored.removeAll { indexes[$0.0] != nil }
             // Photos below those that are known may be on pages that are not loaded.
             let known = page.photos.lastIndex { indexes[$0.id] != nil }

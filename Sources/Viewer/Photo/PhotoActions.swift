@@ -185,6 +185,7 @@ final class PhotoActions {
     /// Moves photos on this computer to the trash, from which a button in the message restores them.
     func trash(_ photos: [Photo], in feed: Feed) {
         let places = photos.compactMap { photo in feed.index(of: photo.id).map { (photo.id, $0) } }
+            .sorted { $0.1 < $1.1 }
         toasts.perform { [self] in
             var paths: [String] = []
             for photo in photos {
@@ -212,6 +213,7 @@ final class PhotoActions {
                         paths.map { Trash.restore($0) }.allSatisfy { $0 }
                     }
                     if isRestored { return }
+                    feed.restored.removeAll { place in places.contains { $0.0 == place.0 } }
                     toasts?.show(tr("A photo could not be restored. Look for it in the trash."))
                 }
             }

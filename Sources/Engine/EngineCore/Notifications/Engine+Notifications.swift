@@ -144,6 +144,7 @@ extension Engine {
                 !$0.hasEnded && $0.provider.info.id == id && $0.expectedAccount === options.account
                     && $0.server == options.server ?? $0.server && !$0.authorizationURL.isEmpty
             }
+            if running == nil { try await logins.checkClientSecret(of: id) }
             let login = try running ?? logins.start(id, options)
             await login.prepared()
             // A login that failed before it had an address reports its failure.

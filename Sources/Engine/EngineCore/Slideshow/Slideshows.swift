@@ -116,14 +116,16 @@ package final class Slideshows {
 
     /// Deletes the photos of an account that logged out.
     func logOut(_ account: AccountID) async {
-        for slideshow in all { await slideshow.logOut([account]) }
+        let tasks = all.map { slideshow in Task { await slideshow.logOut([account]) } }
+        for task in tasks { await task.value }
         await store.scrubPlaylists(account)
     }
 
     /// Deletes all data about an account that was removed.
     func forget(_ account: AccountID) async {
         await hidden.forget(account)
-        for slideshow in all { await slideshow.accountRemoved(account) }
+        let tasks = all.map { slideshow in Task { await slideshow.accountRemoved(account) } }
+        for task in tasks { await task.value }
         await store.scrubPlaylists(account)
     }
 
