@@ -222,6 +222,10 @@ final class SlideshowSimulation {
             arrived = arrived.filter { $0.account != account }
             photos.served = photos.served.filter { $0.account != account }
             slideshow.accountsChanged()
+            if !photos.accounts[index].isLoggedIn {
+                // The next photo is searched for within a time limit, which is awaited on another thread.
+                try await poll { slideshow.playlist.current?.id.account != account }
+            }
             await fixture.settle()
             if !photos.accounts[index].isLoggedIn {
                 try await leave { $0.account == account }
