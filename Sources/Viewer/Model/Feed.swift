@@ -245,6 +245,7 @@ final class Feed {
             let page = try? await client.page(source, cursor: "", count: Self.pageSize)
             guard generation == self.generation else { return }
             guard let page else {
+                guard arrived > 0 else { return }
                 newCount += arrived
                 return changed.emit(.arrived)
             }

@@ -116,17 +116,21 @@ package final class Slideshows {
 
     /// Deletes the photos of an account that logged out.
     func logOut(_ account: AccountID) async {
-        let tasks = all.map { slideshow in Task { await slideshow.logOut([account]) } }
-        for task in tasks { await task.value }
+        await forEach { await $0.logOut([account]) }
         await store.scrubPlaylists(account)
     }
 
     /// Deletes all data about an account that was removed.
     func forget(_ account: AccountID) async {
         await hidden.forget(account)
-        let tasks = all.map { slideshow in Task { await slideshow.accountRemoved(account) } }
-        for task in tasks { await task.value }
+        await forEach { await $0.accountRemoved(account) }
         await store.scrubPlaylists(account)
+    }
+
+    /// Changes all slideshows at the same time, because each one may wait for its next photo.
+    private func forEach(_ change: @escaping @MainActor (Slideshow) async -> Void) async {
+        let tasks = all.map { slideshow in Task { await change(slideshow) } }
+        for task in tasks { await task.value }
     }
 
     // MARK: Images and IDs that are needed
