@@ -116,6 +116,7 @@ extension FolderScan {
                 doubts[path] = Doubt(id: known.id, place: candidate, mayBeEdit: mayBeEdit)
             }
         } else {
+            if known != nil, !marks.isEmpty { storedPaths.insert(path) }
             try store(candidate, known, index)
         }
     }

@@ -30,21 +30,21 @@ extension FolderScan {
     func identifyMarked() throws {
         guard !marks.isEmpty || !doubts.isEmpty || !movedMarks.isEmpty else { return }
         let doubted = try byCount(doubts.values.map(\.place))
-        var (places, counts): ([Candidate]?, [Int64: [Candidate]]?)
-        func new() throws -> [Candidate] {
-            let known = try places ?? self.places { try $0.uncompared() }
-            places = known
+        var (new, newCounts): ([Candidate]?, [Int64: [Candidate]]?)
+        func newPlaces() throws -> [Candidate] {
+            let known = try new ?? places { try $0.uncompared() }
+            new = known
             return known
         }
         func newByCount() throws -> [Int64: [Candidate]] {
-            let known = try counts ?? byCount(new())
-            counts = known
+            let known = try newCounts ?? byCount(newPlaces())
+            newCounts = known
             return known
         }
         // An interrupted scan may have added the files of missing photos to a lost index.
         var missing = marks.missing
         if !isRebuilding, !missing.isEmpty {
-            let paths = try Set(new().map(\.filePath)).union(doubts.keys)
+            let paths = try Set(newPlaces().map(\.filePath)).union(doubts.keys).union(storedPaths)
             let counts = try Set(newByCount().keys).union(doubted.keys)
             let files = paths.isEmpty ? [] : try marks.storedFiles(missing)
             missing = Set(
@@ -54,7 +54,7 @@ extension FolderScan {
         let (gone, hidden) = try goneMarked()
         var open = try openPhotos(gone, missing)
         guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty || !doubts.isEmpty else {
-            return try transaction { index throws(StorageError) in try index.forgetUncompared() }
+            return
         }
         var files: [PhotoFile] = []
         for var file in try marks.storedFiles(movedMarks.keys) {
@@ -87,7 +87,7 @@ extension FolderScan {
             var possible = doubted[photo.file.digest.count] ?? []
             // A file that was written in place is not compared with earlier copies of the photo.
             if photo.isMissing ? isRebuilding : photo.own?.stamp.inode != photo.file.stamp.inode {
-                possible += try self.places { try $0.photos(size: photo.file.stamp.sizeBytes) }
+                possible += try places { try $0.photos(size: photo.file.stamp.sizeBytes) }
             }
             if !photo.isMissing || !isRebuilding {
                 possible += try newByCount()[photo.file.digest.count] ?? []
@@ -141,9 +141,8 @@ extension FolderScan {
             for place in movedMarks.values.compactMap(\.edit) + others.values.map(\.place) {
                 try store(place, index.file(folder: place.folder, name: place.name), index)
             }
-            try index.forgetUncompared()
         }
-        (doubts, movedMarks) = ([:], [:])
+        (doubts, movedMarks, storedPaths) = ([:], [:], [])
     }
 
     /// Returns the photos to be decided. Photos that were in the index have precedence over missing ones.

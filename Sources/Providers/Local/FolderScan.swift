@@ -43,6 +43,8 @@ final class FolderScan {
     /// The new paths and stamps of marked photos that were recognized without their image data, and the files of edited
     /// ones, which get their rows after the marks were stored.
     var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, edit: Candidate?)] = [:]
+    /// The paths of other known files that have changed or that events name; a missing marked photo may be there.
+    var storedPaths: Set<RelativePath> = []
     /// The files that were read for their image data.
     var readings: [RelativePath: DigestReader.Result] = [:]
     /// True if the index was lost, so that the paths of marked photos are older than their files.
@@ -432,6 +434,7 @@ final class FolderScan {
         publishChanges()
     }
 
+    /// Deletes the rows of missing files, and those that the decision about marked photos needed.
     private func deleteMissing(_ index: PictureIndex) throws(StorageError) {
         for file in missing {
             guard try isMissing(file, index) else { continue }
@@ -440,6 +443,7 @@ final class FolderScan {
             changes.remove(file.id, from: try index.folderPath(file.folder))
         }
         for folder in removedFolders.keys { try index.deleteFolder(folder) }
+        if !marks.isEmpty { try index.forgetUncompared() }
         try index.deleteOldFormerPositions()
     }
 
