@@ -186,6 +186,15 @@ import Testing
         try await folder.shows(["a"])
     }
 
+    @Test func `a photo that a client requests while it is renamed keeps its ID`() async throws {
+        let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
+        let b = try await folder.id("b")
+        try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("c.jpg")))
+        _ = try? await folder.session.imagePath(b, .full)
+        try await folder.become { try await folder.titles().contains("c") }
+        #expect(try await folder.id("c") == b)
+    }
+
     // MARK: Disks
 
     /// Creates the pictures folder, and a folder outside of it for a simulated mount point.

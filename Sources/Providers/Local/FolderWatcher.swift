@@ -469,6 +469,14 @@ final class FolderWatcher: Sendable {
 
     // MARK: Reporting
 
+    /// Reports an entry with the events of the next 200 ms: a file that is absent may have a new name.
+    func report(_ entry: Entry) {
+        queue.async { [self] in
+            state.withLock { add(entry.folder, entry.name, isClosed: entry.isClosed, to: &$0) }
+            scheduleReport()
+        }
+    }
+
     private func scheduleReport() {
         let deadline = state.withLock { state -> DispatchTime? in
             guard state.needsFullScan || state.hasRootAttributes || !state.changed.isEmpty,

@@ -168,7 +168,7 @@ final class LocalSession: FolderSession {
     }
 
     /// Calls `body` with a photo, and records whether its image could be decoded. If its file is absent, its path is
-    /// scanned, because no event has reported that.
+    /// reported, because no event may do that.
     private func withPicture<Value>(
         _ photo: PhotoID, _ size: ImageSize, _ body: (PictureIndex.Picture) async throws -> Value
     ) async throws -> Value {
@@ -181,7 +181,7 @@ final class LocalSession: FolderSession {
         } catch let error as ProviderError {
             if error.isDecodingFailure { folder.recordDecoding(of: picture, error.message) }
             if case .notFound = error, let entry = picture.path.entry {
-                folder.folderChanged(.entries([entry]))
+                folder.watcher.report(entry)
             }
             throw error
         }
