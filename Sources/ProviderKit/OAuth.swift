@@ -95,20 +95,6 @@ public struct ClientRegistration: Hashable, Codable, Sendable {
         self.fields = fields
         self.redirectField = redirectField
     }
-
-    private enum CodingKeys: String, CodingKey {
-        case url, fields, redirectField, isForOneLogin
-    }
-
-    /// Decodes a registration.
-    public init(from decoder: any Decoder) throws {
-        let values = try decoder.container(keyedBy: CodingKeys.self)
-        url = try values.decode(String.self, forKey: .url)
-        fields = try values.decode([String: String].self, forKey: .fields)
-        redirectField = try values.decode(String.self, forKey: .redirectField)
-        // Missing in registrations that older versions stored.
-        isForOneLogin = try values.decodeIfPresent(Bool.self, forKey: .isForOneLogin) ?? false
-    }
 }
 
 /// A provider with a browser login (OAuth 2.0).
