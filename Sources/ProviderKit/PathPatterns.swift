@@ -5,16 +5,11 @@
 /// pattern without a slash is compared with names at any depth, any other one with the whole path. Whatever is below a
 /// matching folder matches, too.
 package struct PathPatterns: Sendable, Hashable {
-    private struct Pattern: Sendable, Hashable {
-        let text: [Character]
-        let isName: Bool
-    }
-
-    private let patterns: [Pattern]
+    private let patterns: [Glob]
 
     /// Creates the patterns of a list, in which `;` separates them.
     package init(list: String) {
-        patterns = Self.split(list).compactMap(Self.pattern)
+        patterns = Self.split(list).compactMap(Glob.init)
     }
 
     private static func split(_ list: String) -> [String] {
@@ -36,15 +31,6 @@ package struct PathPatterns: Sendable, Hashable {
         patterns.map { split($0).joined(separator: "\\;") }.joined(separator: ";")
     }
 
-    private static func pattern(_ text: String) -> Pattern? {
-        var text = text.drop { $0 == " " }
-        while text.last == " " || text.last == "/" { text.removeLast() }
-        if text.hasPrefix("./") { text.removeFirst() }
-        let isName = !text.contains("/")
-        text = text.drop { $0 == "/" }
-        return text.isEmpty ? nil : Pattern(text: Array(text), isName: isName)
-    }
-
     /// Returns true if a pattern matches a path, or a folder above it. The path is relative to the folder of the patterns,
     /// and may have any encoding.
     package func contains(_ path: [UInt8]) -> Bool {
@@ -54,21 +40,30 @@ package struct PathPatterns: Sendable, Hashable {
         for end in path.indices.filter({ path[$0] == "/" }) + [path.count] {
             let (whole, name) = (path[..<end], path[start..<end])
             start = end + 1
-            if patterns.contains(where: { Glob($0.text).matches($0.isName ? name : whole) }) {
-                return true
-            }
+            if patterns.contains(where: { $0.matches($0.isName ? name : whole) }) { return true }
         }
         return false
     }
 }
 
-/// The comparison of a text with a glob. A mismatch continues at the last `*`, or else at the last `**`, with a longer text
-/// for it, so that the time is bounded by the product of the lengths.
-private struct Glob {
+/// A pattern of a list.
+private struct Glob: Sendable, Hashable {
     private let pattern: [Character]
+    /// True if the pattern is compared with names, false if it is compared with whole paths.
+    let isName: Bool
 
-    init(_ pattern: [Character]) { self.pattern = pattern }
+    /// Creates a pattern from an entry of a list; nil if the entry is empty.
+    init?(_ entry: String) {
+        var text = entry.drop { $0 == " " }
+        while text.last == " " || text.last == "/" { text.removeLast() }
+        if text.hasPrefix("./") { text.removeFirst() }
+        isName = !text.contains("/")
+        pattern = Array(text.drop { $0 == "/" })
+        if pattern.isEmpty { return nil }
+    }
 
+    /// Compares a text with the pattern. A mismatch continues at the last `*`, or else at the last `**`, with a longer text
+    /// for it, so that the time is bounded by the product of the lengths.
     func matches(_ text: ArraySlice<Character>) -> Bool {
         var (next, position) = (0, text.startIndex)
         var star: (next: Int, position: Int)?
