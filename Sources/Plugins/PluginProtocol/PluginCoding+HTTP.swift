@@ -33,10 +33,9 @@ extension HTTPRequest {
 
 extension HTTPResponse {
     package init(_ reader: PluginReader) throws(PluginFault) {
-        guard let status = try reader.count("status") else { throw reader.missing("status") }
         self.init(
-            status: status, headers: try reader.headers(), body: try reader.body(),
-            url: try reader.requiredText("url"))
+            status: try reader.required("status", reader.count), headers: try reader.headers(),
+            body: try reader.body(), url: try reader.requiredText("url"))
     }
 }
 

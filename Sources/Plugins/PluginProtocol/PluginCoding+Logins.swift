@@ -129,11 +129,10 @@ extension RateLimit {
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
-        guard let remaining = try reader.count("remaining") else {
-            throw reader.missing("remaining")
-        }
-        guard let limit = try reader.count("limit") else { throw reader.missing("limit") }
-        self.init(remaining: remaining, limit: limit, reset: try reader.validTime("reset"))
+        self.init(
+            remaining: try reader.required("remaining", reader.count),
+            limit: try reader.required("limit", reader.count),
+            reset: try reader.validTime("reset"))
     }
 }
 

@@ -70,10 +70,23 @@ package struct PluginReader {
         ServiceText.message(try text(key))
     }
 
+    /// Returns a member; a missing one is an error.
+    ///
+    /// - Parameters:
+    ///   - key: The key of the member.
+    ///   - read: The method of this reader for the type of the member.
+    /// - Returns: The result of `read`.
+    /// - Throws: ``PluginFault``.
+    package func required<Value>(
+        _ key: String, _ read: (String) throws(PluginFault) -> Value?
+    ) throws(PluginFault) -> Value {
+        guard let value = try read(key) else { throw missing(key) }
+        return value
+    }
+
     /// Returns a string; a missing member is an error.
     package func requiredText(_ key: String) throws(PluginFault) -> String {
-        guard let text = try text(key) else { throw missing(key) }
-        return text
+        try required(key, text)
     }
 
     /// Returns a Boolean value; nil if the member is missing.

@@ -60,7 +60,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     }
 
     init(_ reader: PluginReader) throws(PluginFault) {
-        guard let code = try reader.integer("code") else { throw reader.missing("code") }
+        let code = try reader.required("code", reader.integer)
         self.init(nil, try reader.requiredText("message"), code: code)
         guard case .object = reader.value["data"] else { return }
         let data = try reader.object("data")
@@ -133,8 +133,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     /// - Parameter name: The name of the other process, for an error without a message.
     /// - Returns: A ``ProviderError``, an ``HTTPError``, a ``SecretStoreError`` or a `CancellationError`.
     package func error(of name: String) -> any Error {
-        let text = message
-        let sentence = text.isEmpty ? "\(name) gave no reason." : text
+        let sentence = message.isEmpty ? "\(name) gave no reason." : message
         return switch kind {
         case .notFound: ProviderError.notFound(Message(verbatim: sentence))
         case .invalidArgument: ProviderError.invalidArgument(sentence)
@@ -148,9 +147,9 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .refused: ProviderError.refused(Message(verbatim: sentence))
         case .unreachable: HTTPError.unreachable(Message(verbatim: reason))
         // The reasons of ``HTTPError/failed(_:)`` are not sentences; other texts are.
-        case .invalidResponse where text.isEmpty || text.hasSuffix("."):
+        case .invalidResponse where message.isEmpty || message.hasSuffix("."):
             ProviderError.failed(Message(verbatim: sentence))
-        case .invalidResponse: HTTPError.failed(Message(verbatim: text))
+        case .invalidResponse: HTTPError.failed(Message(verbatim: message))
         case .tooLarge:
             if let limit {
                 HTTPError.tooLarge(limit: limit)
@@ -158,8 +157,8 @@ package struct PluginRefusal: Error, Hashable, Sendable {
                 ProviderError.failed(
                     Message("The service sent a response that is too large; try again later."))
             }
-        case .invalidAddress: HTTPError.invalidAddress(Message(verbatim: text))
-        case .forbiddenAddress: HTTPError.forbiddenAddress(Message(verbatim: text))
+        case .invalidAddress: HTTPError.invalidAddress(Message(verbatim: message))
+        case .forbiddenAddress: HTTPError.forbiddenAddress(Message(verbatim: message))
         case .keyringLocked: SecretStoreError.locked(Message(verbatim: sentence))
         case .keyringUnavailable: SecretStoreError.unavailable(Message(verbatim: sentence))
         case .cancelled: CancellationError()
