@@ -63,9 +63,6 @@ extension PhotoField {
 }
 
 extension RemotePage {
-    /// The maximum number of photos on a page.
-    package static let maximumPhotos = 500
-
     package var json: JSON {
         [
             "photos": .array(photos.map(\.json)), "next": JSON(next),
@@ -79,7 +76,7 @@ extension RemotePage {
         var photos: [RemotePhoto] = []
         // A photo may have several entries. Of entries with the same key or without one, only the first is used.
         var seen: Set<[String?]> = []
-        for element in try reader.elements("photos", atMost: Self.maximumPhotos) {
+        for element in try reader.elements("photos", atMost: Self.maximumCount) {
             let photo = try RemotePhoto(element, hosts)
             if seen.insert([photo.photo.id.text, photo.entry]).inserted { photos.append(photo) }
         }
