@@ -47,17 +47,16 @@ final class PluginChannel {
         guard AtomicFile.writeAll(message.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
     }
 
-    /// Calls a method of the daemon.
-    func call(
-        _ method: DaemonMethod, _ parameters: [JSON.Member]
-    ) async throws -> JSON {
+    /// Makes the daemon send an HTTP request.
+    func sendRequest(_ parameters: [JSON.Member]) async throws -> JSON {
         lastID += 1
         let id = lastID
         return try await withCheckedThrowingContinuation { continuation in
             waiting[id] = continuation
             send(
                 .call(
-                    id: .integer(id), method: method.rawValue, parameters: .object(parameters)))
+                    id: .integer(id), method: DaemonMethod.http.rawValue,
+                    parameters: .object(parameters)))
         }
     }
 

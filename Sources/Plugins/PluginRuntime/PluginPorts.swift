@@ -11,7 +11,7 @@ struct PluginHTTPClient: HTTPClient {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         let parameters = [JSON.Member("account", .string(account))] + request.json.members
-        let answer = try await channel.call(.http, parameters)
+        let answer = try await channel.sendRequest(parameters)
         let response: HTTPResponse
         do {
             response = try HTTPResponse(PluginReader(answer, "http"))

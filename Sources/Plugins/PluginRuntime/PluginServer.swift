@@ -56,17 +56,15 @@ final class PluginServer {
             return ["protocol": .integer(Int64(PluginMessage.version))]
         case .discover:
             guard case .federated(let provider) = provider.loginMethod else { break }
-            let account = try parameters.object("account")
-            let user = try account.text("username").flatMap { $0.isEmpty ? nil : $0 }
+            let (id, account) = try account(parameters)
+            let user = account.username
             return try await provider.discover(
-                account.requiredText("server"), user: user, ports(account.requiredText("id"))
+                account.server, user: user.isEmpty ? nil : user, ports(id)
             ).json
         case .describeLogin:
             guard case .polling(let provider) = provider.loginMethod else { break }
-            let account = try parameters.object("account")
-            return try await provider.describeLogin(
-                account.requiredText("server"), ports(account.requiredText("id"))
-            ).json
+            let (id, account) = try account(parameters)
+            return try await provider.describeLogin(account.server, ports(id)).json
         case .identify: return try await identify(parameters).json
         case .profile:
             guard let session = try session(parameters).profileSession else { break }
@@ -112,12 +110,10 @@ final class PluginServer {
     }
 
     private func identify(_ parameters: PluginReader) async throws -> AccountIdentity {
-        let account = try parameters.object("account")
-        let named = AccountIdentity(
-            username: try account.text("username") ?? "", server: try account.text("server") ?? "")
-        let found = try await provider.loginMethod.identify(
-            named, ports(account.requiredText("id")))
-        guard let found else { throw notSupported("has no login") }
+        let (id, account) = try account(parameters)
+        guard let found = try await provider.loginMethod.identify(account, ports(id)) else {
+            throw notSupported("has no login")
+        }
         return found
     }
 
@@ -130,15 +126,21 @@ final class PluginServer {
 
     // MARK: Sessions
 
-    private func session(_ parameters: PluginReader) throws -> any Session {
+    /// Returns the account of a call, and its ID.
+    private func account(_ parameters: PluginReader) throws -> (id: String, AccountIdentity) {
         let account = try parameters.object("account")
-        let id = try account.requiredText("id")
-        if let known = sessions[id] { return known }
-        let session = provider.makeSession(
+        return (
+            try account.requiredText("id"),
             AccountIdentity(
                 username: try account.requiredText("username"),
-                server: try account.text("server") ?? "", userID: try account.text("user_id")),
-            ports(id))
+                server: try account.text("server") ?? "")
+        )
+    }
+
+    private func session(_ parameters: PluginReader) throws -> any Session {
+        let (id, account) = try account(parameters)
+        if let known = sessions[id] { return known }
+        let session = provider.makeSession(account, ports(id))
         sessions[id] = session
         let channel = channel
         Task {
