@@ -76,10 +76,8 @@ nonisolated struct Manifest: Sendable {
 
 /// The login of the accounts of a plugin.
 nonisolated enum PluginLogin: Hashable, Sendable {
-    /// A user name or a server, without credentials.
-    case open(needsServer: Bool)
-    /// A key that the service issued to its user.
-    case key(field: String, hosts: [String], needsServer: Bool)
+    /// A key that the service issued to its user; without a field for it, only a user name or a server.
+    case key(KeyDescription)
     case oauth2(OAuthDescription, help: String)
     /// A browser login at a server that the user names, with the scopes that it may request, and the responses with which
     /// servers reject a token.
@@ -89,8 +87,7 @@ nonisolated enum PluginLogin: Hashable, Sendable {
 
     var authentication: ProviderInfo.Authentication {
         switch self {
-        case .open: .none
-        case .key: .password
+        case .key(let description): description.keyField == nil ? .none : .password
         case .oauth2, .federated, .polling: .oauth2
         }
     }
@@ -98,7 +95,7 @@ nonisolated enum PluginLogin: Hashable, Sendable {
     /// True if the user names one of many servers.
     var needsServer: Bool {
         switch self {
-        case .open(let needsServer), .key(_, _, let needsServer): needsServer
+        case .key(let description): description.needsServer
         case .oauth2: false
         case .federated, .polling: true
         }

@@ -12,7 +12,7 @@ extension Plugin {
 
     package nonisolated var loginMethod: LoginMethod {
         switch manifest.login {
-        case .open, .key: .key(self)
+        case .key: .key(self)
         case .oauth2: .oauth(self)
         case .federated: .federated(self)
         case .polling: .polling(self)
@@ -91,9 +91,7 @@ extension Plugin {
         var description = KeyDescription(
             keyField: login == .polling ? KeyDescription.basicField : nil, keyOrigins: [],
             needsServer: login.needsServer)
-        if case .key(let field, let hosts, _) = login {
-            (description.keyField, description.keyOrigins) = (field, hosts)
-        }
+        if case .key(let known) = login { description = known }
         guard login.needsServer, !server.isEmpty else { return description }
         let origin = try address(ofServer: server).origin
         if description.keyField != nil { description.keyOrigins = [origin] }
@@ -201,7 +199,7 @@ extension Plugin {
 nonisolated extension Manifest {
     /// The origins that the manifest names for keys and tokens, and the command of the plugin.
     var tokenRecipients: Set<String> {
-        if case .open = login { return [] }
+        if login.authentication == .none { return [] }
         var recipients = Set(login.credentialOrigins)
         if case .oauth2(let description, _) = login {
             // These endpoints receive the refresh token.

@@ -12,7 +12,8 @@ nonisolated extension PluginLogin {
     init?(_ group: ManifestGroup) {
         let needsServer = group.flag("Server")
         switch group.required("Type") {
-        case "none": self = .open(needsServer: needsServer)
+        case "none":
+            self = .key(KeyDescription(keyField: nil, keyOrigins: [], needsServer: needsServer))
         case "key": self = Self.key(group, needsServer: needsServer)
         case "oauth2":
             self = .oauth2(
@@ -48,7 +49,9 @@ nonisolated extension PluginLogin {
         if needsServer != group.list("TokenHosts").isEmpty {
             group.report("Type=key requires Server=true or TokenHosts, but not both.")
         }
-        return .key(field: "\(header): \(prefix)", hosts: hosts, needsServer: needsServer)
+        return .key(
+            KeyDescription(
+                keyField: "\(header): \(prefix)", keyOrigins: hosts, needsServer: needsServer))
     }
 
     private static func description(_ group: ManifestGroup) -> OAuthDescription {
@@ -98,8 +101,8 @@ nonisolated extension PluginLogin {
     /// Reports a login or hosts that exclude home servers.
     func checkHomeServers(_ group: ManifestGroup, hasHosts: Bool) {
         switch self {
-        case .open(needsServer: true), .key(_, _, needsServer: true), .polling: break
-        case .open, .key, .oauth2, .federated:
+        case .key where needsServer, .polling: break
+        default:
             group.report(
                 "HomeServers requires Server=true and Type=none or Type=key, or Type=polling.",
                 "HomeServers")
@@ -114,8 +117,8 @@ nonisolated extension PluginLogin {
     /// The origins that receive the key or the token according to the manifest.
     var credentialOrigins: [String] {
         switch self {
-        case .open, .federated, .polling: []
-        case .key(_, let hosts, _): hosts
+        case .federated, .polling: []
+        case .key(let description): description.keyOrigins
         case .oauth2(let description, _): description.tokenOrigins
         }
     }
