@@ -140,10 +140,7 @@ extension Plugin {
     package nonisolated func oauth(
         _ server: String, _ settings: ProviderSettings
     ) throws(ProviderError) -> OAuthDescription {
-        guard let base = manifest.address(ofServer: server) else {
-            throw .invalidArgument(
-                "\(server.excerpt) is not the name of a server, such as photos.example.org.")
-        }
+        let base = try address(ofServer: server)
         return complete(
             OAuthDescription(
                 authorizationURL: base.text, tokenURL: base.text, scopes: [], tokenOrigins: []),
