@@ -236,20 +236,16 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
     /// Logs that the plugin cannot be started, and returns the error of the call. After a shortage, the start can be
     /// retried; it does not count as a failure of the plugin.
     private func startError(_ reason: String, isShortage: Bool) -> ProviderError {
-        if isShortage {
-            logger.warning(
-                "There are too few resources to start a plugin", metadata: ["reason": "\(reason)"])
-        } else {
+        let values: KeyValuePairs = ["provider": name, "reason": reason]
+        guard isShortage else {
             recordFailure("it cannot be started: \(reason)")
+            return .failed(
+                Message("The plugin of {provider} cannot be started: {reason}.", values))
         }
+        logger.warning(
+            "There are too few resources to start a plugin", metadata: ["reason": "\(reason)"])
         return .failed(
-            isShortage
-                ? Message(
-                    "The plugin of {provider} cannot be started at present: {reason}.",
-                    ["provider": name, "reason": reason])
-                : Message(
-                    "The plugin of {provider} cannot be started: {reason}.",
-                    ["provider": name, "reason": reason]))
+            Message("The plugin of {provider} cannot be started at present: {reason}.", values))
     }
 
     private var name: String { manifest.info.name }
