@@ -284,10 +284,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
         let reader = PluginReader(answer.result, PluginMethod.initialize.rawValue)
         let supported: Int64
         do {
-            guard let number = try reader.integer("protocol") else {
-                throw reader.missing("protocol")
-            }
-            supported = number
+            supported = try reader.required("protocol", reader.integer)
         } catch {
             new.fail("it sent an invalid result: \(error)")
             throw invalidResult("\(error)")
