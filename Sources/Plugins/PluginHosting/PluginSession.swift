@@ -10,16 +10,16 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
     let events: AsyncStream<SessionEvent>
     let plugin: Plugin
     let account: PluginAccount
-    private let continuation: AsyncStream<SessionEvent>.Continuation
 
     init(_ plugin: Plugin, _ identity: AccountIdentity, _ ports: SessionPorts) {
-        (events, continuation) = AsyncStream.makeStream()
+        let (events, continuation) = AsyncStream<SessionEvent>.makeStream()
+        self.events = events
         self.plugin = plugin
         account = PluginAccount(plugin, identity, ports, events: continuation)
         continuation.yield(.status(.ready))
     }
 
-    func close() { continuation.finish() }
+    func close() { account.events?.finish() }
 
     /// The session, if the plugin supports likes.
     var remoteLikes: (any RemoteLikes)? { offers(.like) ? self : nil }
