@@ -65,18 +65,20 @@ final class PluginLog {
     }
 
     func record(_ event: PluginEvent) {
-        if isVerbose { show(event) }
         switch event {
         case .started:
             processCount += 1
             (calls, requests) = ([:], [:])
         case .received(let line):
+            show("received", line)
             messageCount += 1
             longestMessage = max(longestMessage, line.count)
             if let message = try? PluginMessage(parsing: line) { recordReceived(message) }
         case .sent(let line):
+            show("sent", line.dropLast())
             if let message = try? PluginMessage(parsing: line.dropLast()) { recordSent(message) }
         case .errorLine(let text):
+            show("error", text.utf8)
             errorLines.append(text)
             // The first and the last lines are kept.
             if errorLines.count > 100 { errorLines.remove(at: 50) }
@@ -90,16 +92,8 @@ final class PluginLog {
         }
     }
 
-    private func show(_ event: PluginEvent) {
-        let (kind, text): (String, String)
-        switch event {
-        case .sent(let line):
-            (kind, text) = ("sent", String(decoding: line.dropLast(), as: UTF8.self))
-        case .received(let line): (kind, text) = ("received", String(decoding: line, as: UTF8.self))
-        case .errorLine(let line): (kind, text) = ("error", line)
-        case .started, .invalidResult, .failed, .ended: return
-        }
-        Report.write([kind: .string(text)])
+    private func show(_ kind: String, _ text: some Collection<UInt8>) {
+        if isVerbose { Report.write([kind: .string(String(decoding: text, as: UTF8.self))]) }
     }
 
     private func recordReceived(_ message: PluginMessage) {
