@@ -127,8 +127,8 @@ package struct Configuration: Sendable {
         for (group, values) in file.groups {
             groups[group, default: [:]].merge(values.mapValues(RawText.bytes(of:))) { $1 }
         }
-        for (group, lines) in KeyFile.lineNumbers(of: text) {
-            places[group, default: [:]].merge(lines.mapValues { (path, $0) }) { $1 }
+        for case (let group, let key?, let line) in KeyFile.entries(of: text) {
+            places[group, default: [:]][key] = (path, line)
         }
     }
 

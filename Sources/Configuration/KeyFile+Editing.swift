@@ -35,19 +35,25 @@ extension KeyFile {
         return joined(lines)
     }
 
-    /// Returns the number of the effective line of each key, by group; lines are counted from 1.
-    static func lineNumbers(of text: [UInt8]) -> [String: [String: Int]] {
-        var numbers: [String: [String: Int]] = [:]
-        var group: String?
+    /// Returns the headings and the keys in the order of their lines, which are counted from 1.
+    ///
+    /// - Parameter text: The file.
+    /// - Returns: The group of each such line; the key, which is nil for a heading; and the number of the line.
+    package static func entries(
+        of text: [UInt8]
+    ) -> [(group: String, key: String?, line: Int)] {
+        var entries: [(group: String, key: String?, line: Int)] = []
+        var group = ""
         let lines = text.split(separator: newline, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             if let name = header(line) {
                 group = name
-            } else if let group, let key = key(of: line) {
-                numbers[group, default: [:]][key] = index + 1
+                entries.append((group, nil, index + 1))
+            } else if let key = key(of: line) {
+                entries.append((group, key, index + 1))
             }
         }
-        return numbers
+        return entries
     }
 
     private static let newline = UInt8(ascii: "\n")

@@ -1,3 +1,4 @@
+internal import Configuration
 internal import Glibc
 internal import ProviderKit
 
@@ -120,30 +121,18 @@ nonisolated struct ManifestLines {
         count = lines.count
         guard count <= Self.maximum else { return }
         let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        var group = ""
-        for (index, line) in lines.enumerated() {
-            guard let first = line.first else { continue }
-            if isBlank(first), line.contains(where: { !isBlank($0) && $0 != UInt8(ascii: "\r") }) {
+        for (index, line) in lines.enumerated() where line.first.map(isBlank) == true {
+            if line.contains(where: { !isBlank($0) && $0 != UInt8(ascii: "\r") }) {
                 indented.append(index + 1)
             }
-            var place: Place
-            if first == UInt8(ascii: "[") {
-                group = String(Substring(line.dropFirst().prefix { $0 != UInt8(ascii: "]") }))
-                place = Place(group: group, key: "")
-            } else if first != UInt8(ascii: "#"),
-                let equals = line.firstIndex(of: UInt8(ascii: "="))
-            {
-                let key = String(decoding: line[..<equals].filter { !isBlank($0) }, as: UTF8.self)
-                place = Place(group: group, key: key)
-            } else {
-                continue
+        }
+        for (group, key, line) in KeyFile.entries(of: Array(text.utf8)) {
+            let place = Place(group: group, key: key ?? "")
+            if numbers[place] == nil {
+                numbers[place] = line
+            } else if !place.key.isEmpty, !group.hasPrefix("X-") {
+                repetitions.append((place, line))
             }
-            guard numbers[place] != nil else {
-                numbers[place] = index + 1
-                continue
-            }
-            guard !place.key.isEmpty, !group.hasPrefix("X-") else { continue }
-            repetitions.append((place, index + 1))
         }
     }
 }
