@@ -10,10 +10,6 @@ package protocol InstalledProvider: Provider {
     var tokenRecipients: Set<String> { get }
 }
 
-extension InstalledProvider {
-    package var tokenRecipients: Set<String> { [] }
-}
-
 extension Provider {
     /// The provider as ``InstalledProvider``; nil if it is part of the daemon.
     ///
@@ -58,6 +54,7 @@ package struct UnusableProvider: InstalledProvider {
     /// The last known description of the provider.
     package let info: ProviderInfo
     package let condition: ProviderCondition
+    package let tokenRecipients: Set<String> = []
 
     /// Creates a placeholder for a provider that was valid before.
     ///
@@ -87,8 +84,8 @@ package struct UnusableProvider: InstalledProvider {
     }
 }
 
-/// The session of an account whose provider cannot be used. Every request fails.
-final class UnusableSession: RemoteImages {
+/// The session of an account whose provider cannot be used, and its client for images. Every request fails.
+final class UnusableSession: RemoteImages, HTTPClient {
     let events: AsyncStream<SessionEvent>
     private let continuation: AsyncStream<SessionEvent>.Continuation
     private let reason: Message
@@ -113,11 +110,9 @@ final class UnusableSession: RemoteImages {
     func imageAddress(_ photo: RemotePhoto, _ size: ImageSize) async throws -> String? {
         throw ProviderError.failed(reason)
     }
-    var imageClient: any HTTPClient { UnusableClient(reason: reason) }
-}
+    var imageClient: any HTTPClient { self }
 
-private struct UnusableClient: HTTPClient {
-    let reason: Message
+    // MARK: HTTPClient
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse {
         throw ProviderError.failed(reason)
