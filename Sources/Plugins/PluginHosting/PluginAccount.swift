@@ -71,3 +71,17 @@ nonisolated final class PluginAccount: Sendable {
         return request
     }
 }
+
+/// The client for the image addresses of the plugin, which applies the rules for the plugin's own requests.
+nonisolated extension PluginAccount: HTTPClient {
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try await ports.http.send(try confine(request))
+    }
+
+    func download(
+        _ request: HTTPRequest, into file: Int32,
+        progress: @escaping @Sendable (HTTPProgress) -> Void
+    ) async throws -> HTTPResponse {
+        try await ports.http.download(try confine(request), into: file, progress: progress)
+    }
+}

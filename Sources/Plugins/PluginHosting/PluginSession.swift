@@ -107,7 +107,7 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
         }
     }
 
-    var imageClient: any HTTPClient { PluginImageClient(account: account) }
+    var imageClient: any HTTPClient { account }
 
     // MARK: RemoteLikes
 
@@ -140,22 +140,5 @@ nonisolated final class PluginSession: ProfileSession, RemoteImages, RemoteLikes
                     "{provider} does not accept the like.", ["provider": plugin.manifest.info.name])
             )
         }
-    }
-}
-
-/// An HTTP client for the image addresses of a plugin, which applies the rules for the plugin's own requests.
-nonisolated private struct PluginImageClient: HTTPClient {
-    let account: PluginAccount
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        try await account.ports.http.send(try account.confine(request))
-    }
-
-    func download(
-        _ request: HTTPRequest, into file: Int32,
-        progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) async throws -> HTTPResponse {
-        try await account.ports.http.download(
-            try account.confine(request), into: file, progress: progress)
     }
 }
