@@ -27,10 +27,8 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
     private nonisolated let lastAccount = Atomic<Int>(0)
     private var isRetired = false
     private var unnamedSources: Set<String> = []
-    /// Called when the plugin is disabled, or enabled again.
-    var onChange: (() -> Void)?
-    /// Called with the reason when the plugin is disabled because it has failed too often.
-    var onDisabled: ((_ reason: Message) -> Void)?
+    /// Receives the changes of the condition; set once, and nil in tests of a plugin.
+    weak var host: PluginHost?
 
     init(
         _ manifest: Manifest, _ settings: ProviderSettings, _ launcher: SandboxLauncher,
@@ -181,7 +179,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
         guard health.isDisabled else { return }
         stamp = FileStamps(stamp)
         health = PluginHealth(launcher.limits)
-        onChange?()
+        host?.conditionChanged(self)
     }
 
     private func start() async throws -> PluginConnection {
@@ -201,7 +199,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
                     throw startError(line, isShortage: Shortage.isReason(for: line))
                 }
                 health = PluginHealth(launcher.limits)
-                onChange?()
+                host?.conditionChanged(self)
             }
         }
         throw ProviderError.failed(Self.noSandbox)
@@ -339,7 +337,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
         stamp = FileStamps(stamp)
         logger.error(
             "A plugin is disabled until its files change", metadata: ["reason": "\(reason)"])
-        onChange?()
-        onDisabled?(disablement ?? Message(verbatim: reason))
+        host?.conditionChanged(self)
+        host?.onDisabled?(manifest.info.id, name, disablement ?? Message(verbatim: reason))
     }
 }

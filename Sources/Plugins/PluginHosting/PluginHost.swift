@@ -149,6 +149,9 @@ package final class PluginHost {
         if !change.added.isEmpty || !change.removed.isEmpty { onChange?(change) }
     }
 
+    /// Called when a plugin is disabled, or enabled again.
+    func conditionChanged(_ plugin: Plugin) { onChange?(Change(changed: [plugin])) }
+
     private func read(
         _ path: String, id: String, base: String, _ settings: ProviderSettings
     ) -> Installed {
@@ -159,13 +162,7 @@ package final class PluginHost {
                 "The ID “\(base)” belongs to a provider of Image Feed; choose another file name.")
         } else if let manifest = Manifest(path: path, settings: settings, problems) {
             let plugin = Plugin(manifest, settings, launcher)
-            plugin.onChange = { [weak self, weak plugin] in
-                guard let self, let plugin else { return }
-                onChange?(Change(changed: [plugin]))
-            }
-            plugin.onDisabled = { [weak self] reason in
-                self?.onDisabled?(manifest.info.id, manifest.info.name, reason)
-            }
+            plugin.host = self
             return Installed(
                 path: path, stamp: manifest.stamp, settings: settings, provider: plugin,
                 plugin: plugin)
