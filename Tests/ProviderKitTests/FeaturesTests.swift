@@ -66,7 +66,7 @@ private final class RemoteTestSession: RemoteFeed {
 
 // Conformances in extensions count as well.
 extension RemoteTestSession: RemoteImages {
-    var imageClient: any HTTPClient { NoClient() }
+    var imageClient: any HTTPClient { ScriptedHTTP() }
 }
 
 extension RemoteTestSession: ProfileSession {
@@ -77,14 +77,6 @@ extension RemoteTestSession: RemoteLikes {
     var remoteLikes: (any RemoteLikes)? { offersLikes ? self : nil }
     var likesSource: SourceID { SourceID("likes") }
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? { nil }
-}
-
-private struct NoClient: HTTPClient {
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse { throw CancellationError() }
-    func download(
-        _ request: HTTPRequest, into file: Int32,
-        progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) async throws -> HTTPResponse { throw CancellationError() }
 }
 
 private struct PlainTestProvider: Provider {
