@@ -8,23 +8,17 @@ import Testing
 @MainActor
 final class BuiltPlugin {
     let log = Observed<[String]>()
-    let provider: any InstalledProvider
+    private let provider: any InstalledProvider
     private let host: PluginHost
     private let directory: TemporaryDirectory
-    private let logger: Logger
     private let settings: ProviderSettings
 
     /// - Parameters:
     ///   - program: Its name.
     ///   - manifest: Its manifest, with `./PROGRAM/PROGRAM` as the command.
     ///   - settings: The settings of the provider.
-    ///   - level: The sandbox.
-    ///   - limits: The limits of the plugin.
     /// - Throws: An error of the file system or of the manifest.
-    init(
-        _ program: String, _ manifest: String, _ settings: [String: String] = [:],
-        level: SandboxKind = .bubblewrap, limits: PluginLimits = .wide
-    ) throws {
+    init(_ program: String, _ manifest: String, _ settings: [String: String]) throws {
         directory = try TemporaryDirectory()
         let id = try #require(manifest.firstMatch(of: /Id=(.*)/)?.output.1)
         try directory.write(manifest, to: "providers/\(id).provider")
@@ -33,11 +27,10 @@ final class BuiltPlugin {
         let logger = Logger(label: "test") { [log] _ in ListLogHandler(lines: log) }
         let values = ProviderSettings(settings.merging(["AllowLoopback": "true"]) { $1 })
         host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], limits: limits,
-            confinements: [level], logger: logger
+            folders: [directory.appending("providers")], reserved: [], limits: .wide,
+            confinements: [.bubblewrap], logger: logger
         ) { _ in values }
         host.start()
-        self.logger = logger
         self.settings = values
         provider = try #require(host.providers.first)
         try #require(provider.condition.state == .ready, "\(provider.condition.reason)")
@@ -47,10 +40,7 @@ final class BuiltPlugin {
 
     /// Starts a session.
     func session(_ account: AccountIdentity, _ http: any HTTPClient) -> any Session {
-        provider.makeSession(account, ports(http))
-    }
-
-    func ports(_ http: any HTTPClient) -> SessionPorts {
-        SessionPorts(http: http, settings: settings, logger: logger)
+        provider.makeSession(
+            account, SessionPorts(http: http, settings: settings, logger: .silent))
     }
 }

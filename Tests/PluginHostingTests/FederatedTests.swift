@@ -24,15 +24,9 @@ struct FederatedTests {
         -> (PluginFixture, any FederatedLogin)
     {
         let plugin = try PluginFixture(
-            opening: """
-                def discover(account):
-                    return \(answer.split(separator: "\n").joined(separator: " "))
-                """, authentication: Self.authentication, http: http)
+            opening: PluginFixture.function("discover", returning: answer),
+            authentication: Self.authentication, http: http)
         return (plugin, try #require(plugin.provider as? any FederatedLogin))
-    }
-
-    private func ports(_ http: any HTTPClient) -> SessionPorts {
-        SessionPorts(http: http, settings: ProviderSettings(), logger: .silent)
     }
 
     @Test func `a plugin discovers a server, which alone gets the token`() async throws {
@@ -40,7 +34,7 @@ struct FederatedTests {
         #expect(provider.info.authentication == .oauth2)
         #expect(
             try provider.server("https://Photos.test/@ada", ProviderSettings()) == "photos.test")
-        let found = try await provider.discover("photos.test", user: nil, ports(plugin.http))
+        let found = try await provider.discover("photos.test", user: nil, .test(plugin.http))
         #expect(found.name == "photos.test")
         #expect(found.oauth.authorizationURL == "https://photos.test/authorize")
         #expect(found.oauth.scopes == ["read"])
@@ -89,7 +83,7 @@ struct FederatedTests {
         try #require(text != Self.answer)
         let (plugin, provider) = try plugin(text)
         await #expect(throws: ProviderError.self) {
-            try await provider.discover("photos.test", user: nil, ports(plugin.http))
+            try await provider.discover("photos.test", user: nil, .test(plugin.http))
         }
         try await plugin.logged(reason)
     }
@@ -97,7 +91,7 @@ struct FederatedTests {
     @Test func `a server may have another name that the manifest contains`() async throws {
         let (plugin, provider) = try plugin(
             Self.answer.replacing("photos.test", with: "example.org"))
-        let found = try await provider.discover("photos.test", user: nil, ports(plugin.http))
+        let found = try await provider.discover("photos.test", user: nil, .test(plugin.http))
         #expect(found.name == "example.org")
         #expect(found.oauth.tokenOrigins == ["https://example.org"])
     }
@@ -114,9 +108,9 @@ struct FederatedTests {
              or sys.stdin.readline() for url in ("https://photos.test/", "https://other.test/")]
             and \(Self.answer)
             """, http: http)
-        _ = try await provider.discover("photos.test", user: nil, ports(http))
+        _ = try await provider.discover("photos.test", user: nil, .test(http))
         #expect(http.requests.value.map(\.url) == ["https://photos.test/"])
-        let identity = try await provider.identify("photos.test", ports(http))
+        let identity = try await provider.identify("photos.test", .test(http))
         #expect(identity == AccountIdentity(username: "ada", server: "photos.test"))
         #expect(plugin.log.value.contains { $0.contains("https://other.test is not in Hosts") })
     }

@@ -16,10 +16,6 @@ struct HomeServerTests {
             script, opening: opening, authentication: authentication, hosts: "", http: http)
     }
 
-    private func ports(_ http: any HTTPClient = ScriptedHTTP()) -> SessionPorts {
-        SessionPorts(http: http, settings: ProviderSettings(), logger: .silent)
-    }
-
     @Test(arguments: ["none", "key"])
     func `the server that the user named may use http in a private network`(
         _ type: String
@@ -31,7 +27,7 @@ struct HomeServerTests {
             #expect(access.namedOrigins == [Self.server])
             #expect(access.keyOrigins == (type == "key" ? [Self.server] : []))
             let identity = try await provider.identify(
-                AccountIdentity(username: "", server: text), ports())
+                AccountIdentity(username: "", server: text), .test())
             #expect(identity.server == Self.server)
         }
         #expect(
@@ -69,7 +65,7 @@ struct HomeServerTests {
                   kind("https://192.168.1.2:2342/"), kind("https://example.org/"), kind("http://127.0.0.1/")])
             """, http: http)
         let session = plugin.provider.makeSession(
-            AccountIdentity(username: "ada", server: Self.server), ports(http))
+            AccountIdentity(username: "ada", server: Self.server), .test(http))
         let feed = try #require(session.remoteFeed)
         let page = try await feed.fetchPage(SourceID("home"), from: nil)
         let refused = Array(repeating: "'forbidden-address'", count: 5).joined(separator: ", ")
@@ -87,16 +83,13 @@ struct HomeServerTests {
             """
         let plugin = try plugin(
             "Type=polling\nHomeServers=true",
-            opening: """
-                def describeLogin(account):
-                    return \(answer.split(separator: "\n").joined(separator: " "))
-                """)
+            opening: PluginFixture.function("describeLogin", returning: answer))
         let provider = try #require(plugin.provider as? any PollingLogin)
         let server = try provider.server("\(Self.server)/cloud/", ProviderSettings())
         #expect(server == "\(Self.server)/cloud")
         let access = try provider.access(ProviderSettings(), server: server)
         #expect(access.namedOrigins == [Self.server] && access.keyOrigins == [Self.server])
-        let found = try await provider.describeLogin(server, ports())
+        let found = try await provider.describeLogin(server, .test())
         #expect(found.server == server && found.startURL == "\(server)/login")
     }
 }

@@ -123,11 +123,11 @@ struct HostileTests {
     /// Little processor time of the daemon. The window and the time limit of the call do not end first on a busy
     /// machine.
     private static var littleTime: PluginLimits {
-        var limits = PluginFixture.quick
-        limits.answering = .seconds(300)
-        limits.daemonProcessorTime = .milliseconds(100)
-        limits.processorWindow = .seconds(300)
-        return limits
+        .quick {
+            $0.answering = .seconds(300)
+            $0.daemonProcessorTime = .milliseconds(100)
+            $0.processorWindow = .seconds(300)
+        }
     }
 
     private static let excessiveTime =
@@ -293,8 +293,13 @@ struct HostileTests {
         #expect(count >= 2 && Double(count) <= limit, "\(count) events, at most \(limit)")
     }
 
-    @Test func `a plugin that floods its output is ended`() async throws {
-        let flood = #"write({"method": "log", "params": {"message": "x"}})"#
+    @Test(arguments: [
+        #"write({"method": "log", "params": {"message": "x"}})"#,
+        #"sys.stderr.write("x" * 70 + "\n")"#,
+    ])
+    func `a plugin that floods its output or its standard error is ended`(
+        _ flood: String
+    ) async throws {
         let start = ContinuousClock.now
         let plugin = try PluginFixture("while True: \(flood)", limits: Self.littleTime)
         await plugin.expectFailure(Self.excessiveTime)
@@ -327,26 +332,16 @@ struct HostileTests {
         try await plugin.logged("process=")
     }
 
-    @Test func `a plugin that floods its standard error is ended`() async throws {
-        let start = ContinuousClock.now
-        let plugin = try PluginFixture(
-            "while True: sys.stderr.write('x' * 70 + '\\n')", limits: Self.littleTime)
-        await plugin.expectFailure(Self.excessiveTime)
-        plugin.expectFewLogLines(since: start)
-    }
-
     @Test(arguments: sandboxes)
     func `a plugin that leaves an answer unread is ended`(_ level: SandboxKind) async throws {
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 4 << 20)
         let server = try LoopbackServer(LoopbackResponse(body: body))
-        var limits = PluginFixture.quick
-        limits.reading = .milliseconds(500)
         let plugin = try PluginFixture(
             """
             write({"id": "x", "method": "http", "params": {"account": account, "url": "\(server.origin)/"}})
             time.sleep(1000)
-            """, limits: limits, level: level, hosts: "\(server.origin);",
-            http: CurlClient(userAgent: "Test") {})
+            """, limits: .quick { $0.reading = .milliseconds(500) }, level: level,
+            hosts: "\(server.origin);", http: CurlClient(userAgent: "Test") {})
         let reason = "it leaves messages unread on its standard input for 0.5 seconds"
         await plugin.expectFailure(reason)
         try await plugin.logged("A plugin failed plugin=odd")
@@ -356,9 +351,7 @@ struct HostileTests {
     @Test func `a plugin that reads an answer slowly is not ended`() async throws {
         let body = [UInt8](repeating: UInt8(ascii: "x"), count: 4 << 20)
         let server = try LoopbackServer(LoopbackResponse(body: body))
-        var limits = PluginFixture.quick
-        // Longer than any pause, and shorter than all of them.
-        limits.reading = .seconds(3)
+        // The limit is longer than any pause, and shorter than all of them.
         let plugin = try PluginFixture(
             """
             write({"id": "x", "method": "http", "params": {"account": account, "url": "\(server.origin)/"}})
@@ -367,7 +360,8 @@ struct HostileTests {
                 count += len(os.read(0, 1 << 19))
                 time.sleep(0.45)
             show("read")
-            """, limits: limits, hosts: "\(server.origin);", http: CurlClient(userAgent: "Test") {})
+            """, limits: .quick { $0.reading = .seconds(3) }, hosts: "\(server.origin);",
+            http: CurlClient(userAgent: "Test") {})
         #expect(try await plugin.shown() == "read")
     }
 
@@ -397,9 +391,8 @@ struct HostileTests {
     }
 
     @Test func `a plugin that does not read its input is ended`() async throws {
-        var limits = PluginFixture.quick
-        limits.lineBytes = 1 << 16
-        let plugin = try PluginFixture("time.sleep(1000)", limits: limits)
+        let plugin = try PluginFixture(
+            "time.sleep(1000)", limits: .quick { $0.lineBytes = 1 << 16 })
         let calls = (0..<3).map { _ in
             Task { try await plugin.session.fetchPage(SourceID("home"), from: nil) }
         }
@@ -492,12 +485,16 @@ struct HostileTests {
 
     // MARK: Results
 
-    @Test func `a call without a result fails after the time limit`() async throws {
-        var limits = PluginFixture.quick
-        limits.answering = .milliseconds(300)
-        let plugin = try PluginFixture("pass", limits: limits)
-        await plugin.expectFailure("it did not answer the call page within 0.3 seconds")
-        try await plugin.logged("it did not answer the call page within 0.3 seconds")
+    @Test(arguments: [
+        ("pass", Duration.milliseconds(300), "0.3 seconds"),
+        ("sys.stdout.close(); os.close(1); time.sleep(1000)", .seconds(2), "2 seconds"),
+    ])
+    func `a call without a result, also without an output, fails after the time limit`(
+        _ script: String, _ limit: Duration, _ time: String
+    ) async throws {
+        let plugin = try PluginFixture(script, limits: .quick { $0.answering = limit })
+        await plugin.expectFailure("it did not answer the call page within \(time)")
+        try await plugin.logged("it did not answer the call page within \(time)")
     }
 
     @Test func `a plugin that sends two results for a call is ended`() async throws {
@@ -530,17 +527,6 @@ struct HostileTests {
         let plugin = try PluginFixture(script)
         await plugin.expectFailure(reason)
         try await plugin.logged("plugin=odd")
-    }
-
-    @Test func `a plugin that closes its output fails its call after the time limit`()
-        async throws
-    {
-        var limits = PluginFixture.quick
-        limits.answering = .seconds(2)
-        let plugin = try PluginFixture(
-            "sys.stdout.close(); os.close(1); time.sleep(1000)", limits: limits)
-        await plugin.expectFailure("did not answer")
-        try await plugin.logged("did not answer")
     }
 
     @Test func `sources that the manifest does not name are omitted and logged once`()
@@ -606,9 +592,8 @@ struct HostileTests {
     }
 
     @Test func `a failed plugin is not started again during its pause`() async throws {
-        var limits = PluginFixture.quick
-        limits.firstPause = .seconds(1000)
-        let plugin = try PluginFixture("os._exit(1)", limits: limits)
+        let plugin = try PluginFixture(
+            "os._exit(1)", limits: .quick { $0.firstPause = .seconds(1000) })
         await plugin.expectFailure("status 1")
         await plugin.expectFailure("status 1")
         // The rest of the pause depends on the machine.

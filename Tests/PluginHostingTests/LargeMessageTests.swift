@@ -106,13 +106,11 @@ struct LargeMessageTests {
     @Test func `a plugin that takes too much processor time of the daemon is disabled`()
         async throws
     {
-        var limits = PluginFixture.quick
-        limits.daemonProcessorTime = .milliseconds(50)
         let plugin = try PluginFixture(
             """
             values = [0] * 60_000
             while True: write({"method": "log", "params": {"message": "x", "more": values}})
-            """, limits: limits)
+            """, limits: .quick { $0.daemonProcessorTime = .milliseconds(50) })
         for _ in 0..<5 {
             await plugin.expectFailure("more than 0.1 seconds of the daemon's processor time in")
         }

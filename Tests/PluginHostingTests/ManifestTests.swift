@@ -28,16 +28,9 @@ struct ManifestTests {
     private func providers(_ files: [String: String]) throws -> [any InstalledProvider] {
         let directory = try TemporaryDirectory()
         for (name, text) in files { try directory.write(text, to: "providers/\(name)") }
-        let host = host(of: directory)
+        let host = PluginHost(of: directory.appending("providers"))
         host.start()
         return host.providers
-    }
-
-    private func host(of directory: TemporaryDirectory) -> PluginHost {
-        PluginHost(
-            folders: [directory.appending("providers")], reserved: ["local"],
-            confinements: [.none], logger: .silent
-        ) { _ in ProviderSettings() }
     }
 
     @Test func `a manifest describes its provider`() throws {
@@ -157,7 +150,7 @@ struct ManifestTests {
         let directory = try TemporaryDirectory()
         let path = try directory.write(
             Self.good.replacing("Type=key", with: "Type=kex"), to: "providers/good.provider")
-        let host = host(of: directory)
+        let host = PluginHost(of: directory.appending("providers"))
         host.start()
         #expect(host.providers.map(\.condition.state) == [.invalid])
         // Another text with the size and the time of the first one, which only a reader notices.
@@ -180,7 +173,7 @@ struct ManifestTests {
         try directory.write(
             Self.good.replacing("/usr/bin/true", with: "./good/program"),
             to: "providers/good.provider")
-        let host = host(of: directory)
+        let host = PluginHost(of: directory.appending("providers"))
         host.start()
         #expect(host.providers.map(\.condition.state) == [.invalid])
         chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
@@ -252,7 +245,7 @@ struct ManifestTests {
         try directory.write(text, to: "providers/good.provider")
         chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
         try directory.write("", to: "providers/good/script")
-        let host = host(of: directory)
+        let host = PluginHost(of: directory.appending("providers"))
         host.start()
         #expect(host.providers.map(\.condition.state) == [.ready])
         chmod(directory.appending(name), 0o777)
@@ -269,7 +262,7 @@ struct ManifestTests {
         let directory = try TemporaryDirectory()
         let path = try directory.write(Self.good, to: "providers/good.provider")
         chmod(path, 0o666)
-        let host = host(of: directory)
+        let host = PluginHost(of: directory.appending("providers"))
         let states = Observed<[ProviderCondition.State]>()
         host.onChange = { change in
             for added in change.added { states.append(added.condition.state) }
@@ -285,9 +278,8 @@ struct ManifestTests {
         for number in 0...1000 { try directory.write("", to: "providers/a\(number).provider") }
         let log = Observed<[String]>()
         let host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
-            logger: Logger(label: "test") { _ in ListLogHandler(lines: log) }
-        ) { _ in ProviderSettings() }
+            of: directory.appending("providers"),
+            logger: Logger(label: "test") { _ in ListLogHandler(lines: log) })
         host.start()
         #expect(host.providers.count == 1000)
         #expect(log.value.contains { $0.contains("too many manifests") && $0.contains("1001") })

@@ -78,23 +78,29 @@ final class PluginFixture {
         host.start()
         provider = try #require(host.providers.first)
         try #require(provider.condition.state == .ready, "\(provider.condition.reason)")
-        session = try #require(
-            provider.makeSession(
-                AccountIdentity(username: "ada"),
-                SessionPorts(http: http, settings: ProviderSettings(), logger: logger)
-            ).remoteFeed)
+        let newSession = { (provider: any InstalledProvider) in
+            provider.makeSession(AccountIdentity(username: "ada"), .test(http, logger)).remoteFeed
+        }
+        session = try #require(newSession(provider))
         host.onChange = { [weak self] change in
             guard let self, let new = change.added.first else { return }
             provider = new
-            let session = new.makeSession(
-                AccountIdentity(username: "ada"),
-                SessionPorts(http: http, settings: ProviderSettings(), logger: logger))
-            self.session = session.remoteFeed ?? self.session
+            session = newSession(new) ?? session
             replacements.update { $0 += 1 }
         }
     }
 
     isolated deinit { host.stop() }
+
+    /// Returns Python code of a function with an account as its parameter, for the opening of a program.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the function.
+    ///   - answer: Its result, as a Python expression.
+    /// - Returns: The code, on one line.
+    static func function(_ name: String, returning answer: String) -> String {
+        "def \(name)(account): return \(answer.split(separator: "\n").joined(separator: " "))"
+    }
 
     /// Replaces the program of the plugin, and waits until the new version is used.
     func replaceProgram(_ script: String) async throws {
@@ -187,7 +193,39 @@ final class PluginFixture {
     }
 }
 
+@MainActor extension PluginHost {
+    /// Creates a host of plugins without settings.
+    ///
+    /// - Parameters:
+    ///   - folder: The folder of the manifests.
+    ///   - confinements: The kinds of sandbox.
+    ///   - logger: The logger.
+    convenience init(
+        of folder: String, confinements: [SandboxKind] = [.none], logger: Logger = .silent
+    ) {
+        self.init(
+            folders: [folder], reserved: ["local"], confinements: confinements, logger: logger
+        ) { _ in ProviderSettings() }
+    }
+}
+
+extension SessionPorts {
+    /// The ports of a session without settings.
+    static func test(
+        _ http: any HTTPClient = ScriptedHTTP(), _ logger: Logger = .silent
+    ) -> SessionPorts {
+        SessionPorts(http: http, settings: ProviderSettings(), logger: logger)
+    }
+}
+
 extension PluginLimits {
+    /// Returns the limits of ``PluginFixture/quick`` with a change.
+    @MainActor static func quick(_ change: (inout PluginLimits) -> Void) -> PluginLimits {
+        var limits = PluginFixture.quick
+        change(&limits)
+        return limits
+    }
+
     /// Time limits that a slow machine does not exceed. A test of a limit shortens only this one.
     static var wide: PluginLimits {
         var limits = PluginLimits()

@@ -10,10 +10,9 @@ struct PluginTests {
     @Test func `a plugin is started once on demand and ended when it is idle`()
         async throws
     {
-        var limits = PluginFixture.quick
         // Longer than a slow machine takes from one call to the next.
-        limits.idling = .seconds(3)
-        let plugin = try PluginFixture("show(os.getpid())", limits: limits)
+        let plugin = try PluginFixture(
+            "show(os.getpid())", limits: .quick { $0.idling = .seconds(3) })
         #expect(plugin.log.value.isEmpty)
         async let first = plugin.shown()
         async let second = plugin.shown()
@@ -153,10 +152,7 @@ struct PluginTests {
     @Test func `a plugin without an available sandbox does not run`() async throws {
         let directory = try TemporaryDirectory()
         try directory.write(ManifestTests.good, to: "providers/good.provider")
-        let host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], confinements: [],
-            logger: .silent
-        ) { _ in ProviderSettings() }
+        let host = PluginHost(of: directory.appending("providers"), confinements: [])
         host.start()
         let condition = try #require(host.providers.first).condition
         #expect(condition.state == .disabled)
@@ -166,10 +162,7 @@ struct PluginTests {
 
     @Test func `added, changed and removed manifests are detected`() async throws {
         let directory = try TemporaryDirectory()
-        let host = PluginHost(
-            folders: [directory.appending("a/providers")], reserved: [], confinements: [.none],
-            logger: .silent
-        ) { _ in ProviderSettings() }
+        let host = PluginHost(of: directory.appending("a/providers"))
         let told = Observed<[String]>()
         host.onChange = { change in
             for id in change.removed { told.append("- \(id)") }
@@ -197,10 +190,7 @@ struct PluginTests {
             ManifestTests.good.replacing("--serve", with: "./good/serve"),
             to: "providers/good.provider")
         try directory.write("1", to: "providers/good/serve")
-        let host = PluginHost(
-            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
-            logger: .silent
-        ) { _ in ProviderSettings() }
+        let host = PluginHost(of: directory.appending("providers"))
         let added = Observed<[String]>()
         host.onChange = { change in change.added.forEach { added.append($0.info.id) } }
         host.start()

@@ -15,19 +15,9 @@ struct PollingLoginTests {
 
     private func plugin(_ answer: String) throws -> (PluginFixture, any PollingLogin) {
         let plugin = try PluginFixture(
-            opening: """
-                def describeLogin(account):
-                    return \(answer.split(separator: "\n").joined(separator: " "))
-                """, authentication: "Type=polling", http: ScriptedHTTP())
+            opening: PluginFixture.function("describeLogin", returning: answer),
+            authentication: "Type=polling")
         return (plugin, try #require(plugin.provider as? any PollingLogin))
-    }
-
-    private func describe(
-        _ provider: any PollingLogin, _ server: String
-    ) async throws -> PollingDescription {
-        try await provider.describeLogin(
-            server,
-            SessionPorts(http: ScriptedHTTP(), settings: ProviderSettings(), logger: .silent))
     }
 
     @Test func `a plugin describes a login, and only its server gets the password`() async throws {
@@ -40,7 +30,7 @@ struct PollingLoginTests {
         let access = try provider.access(ProviderSettings(), server: "photos.test/cloud")
         #expect(access.keyField == "Authorization: Basic ")
         #expect(access.keyOrigins == ["https://photos.test"])
-        let found = try await describe(provider, "photos.test/cloud/apps")
+        let found = try await provider.describeLogin("photos.test/cloud/apps", .test())
         #expect(found.server == "photos.test/cloud")
         #expect(found.startURL == "https://photos.test/cloud/login")
         #expect(found.revocation?.method == .delete)
@@ -65,7 +55,7 @@ struct PollingLoginTests {
         try #require(text != Self.answer)
         let (plugin, provider) = try plugin(text)
         await #expect(throws: ProviderError.self) {
-            _ = try await describe(provider, "photos.test/cloud")
+            _ = try await provider.describeLogin("photos.test/cloud", .test())
         }
         try await plugin.logged(reason)
     }
