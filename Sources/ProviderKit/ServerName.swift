@@ -82,9 +82,6 @@ package struct LoopbackServers: Hashable, Sendable {
     package static let rule =
         "must be a list of servers on this computer, such as photos.test=http://127.0.0.1:3000."
 
-    /// Creates an empty set.
-    package init() {}
-
     /// Parses `name=http://127.0.0.1:3000;…`; nil if the text violates the ``rule``.
     package init?(_ text: String) {
         for entry in text.split(separator: ";") {
