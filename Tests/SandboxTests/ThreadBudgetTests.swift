@@ -3,51 +3,30 @@ import Testing
 @testable import Sandbox
 
 struct ThreadBudgetTests {
-    /// A request to start a thread.
-    private struct Request {
-        let starter: Int32
-        let running: Int?
-        var delay = Duration.zero
-    }
-
-    private func decisions(limit: Int, _ requests: [Request]) -> [Bool] {
+    @Test(
+        arguments: [
+            // Threads start until the limit is reached. One has ended before the last request.
+            (
+                3, [(1, 1, .zero), (1, 2, .zero), (1, 3, .zero), (1, 2, .zero)],
+                [true, true, false, true]
+            ),
+            // Permitted threads are counted before they appear.
+            (
+                4, [(1, 2, .zero), (2, 2, .zero), (3, 2, .zero), (3, 2, ThreadBudget.startTime)],
+                [true, true, false, true]
+            ),
+            // Without a count, ended threads are still counted.
+            (3, [(1, nil, .zero), (1, nil, .zero), (1, nil, .seconds(60))], [true, true, false]),
+        ] as [(Int, [(starter: Int32, running: Int?, delay: Duration)], [Bool])])
+    func `a thread starts if the started threads leave room for it`(
+        _ limit: Int, _ requests: [(starter: Int32, running: Int?, delay: Duration)],
+        _ decisions: [Bool]
+    ) {
         let start = ContinuousClock.now
         var budget = ThreadBudget(limit: limit)
-        return requests.map {
+        let found = requests.map {
             budget.permitsStart(by: $0.starter, running: $0.running, now: start + $0.delay)
         }
-    }
-
-    @Test func `threads start until the limit is reached`() {
-        let decisions = decisions(
-            limit: 3,
-            [
-                Request(starter: 1, running: 1), Request(starter: 1, running: 2),
-                Request(starter: 1, running: 3),
-                // One has ended.
-                Request(starter: 1, running: 2),
-            ])
-        #expect(decisions == [true, true, false, true])
-    }
-
-    @Test func `permitted threads are counted before they appear`() {
-        let decisions = decisions(
-            limit: 4,
-            [
-                Request(starter: 1, running: 2), Request(starter: 2, running: 2),
-                Request(starter: 3, running: 2),
-                Request(starter: 3, running: 2, delay: ThreadBudget.startTime),
-            ])
-        #expect(decisions == [true, true, false, true])
-    }
-
-    @Test func `without a count, ended threads are still counted`() {
-        let decisions = decisions(
-            limit: 3,
-            [
-                Request(starter: 1, running: nil), Request(starter: 1, running: nil),
-                Request(starter: 1, running: nil, delay: .seconds(60)),
-            ])
-        #expect(decisions == [true, true, false])
+        #expect(found == decisions)
     }
 }
