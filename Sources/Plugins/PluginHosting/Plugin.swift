@@ -195,8 +195,9 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
                 return new
             } catch {
                 guard let line = new.startFailure else { throw error }
-                guard !Shortage.isReason(for: line), launcher.giveUp(level) else {
-                    throw startError(line, isShortage: Shortage.isReason(for: line))
+                let isShortage = SpawnError.isShortage(line)
+                guard !isShortage, launcher.giveUp(level) else {
+                    throw startError(line, isShortage: isShortage)
                 }
                 health = PluginHealth(launcher.limits)
                 host?.conditionChanged(self)
@@ -259,7 +260,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
             logger.debug("A plugin was started", metadata: ["process": "\(new.processID)"])
             return new
         } catch {
-            throw startError("\(error)", isShortage: Shortage.isReason(for: error))
+            throw startError("\(error)", isShortage: SpawnError.isShortage(error))
         }
     }
 

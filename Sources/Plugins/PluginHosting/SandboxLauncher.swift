@@ -276,20 +276,19 @@ nonisolated package struct SandboxPrograms: Sendable {
     }
 }
 
-/// A temporary lack of processes, memory or descriptors, which is not caused by the program that failed to start.
-nonisolated enum Shortage {
-    private static let codes = SpawnError.shortages
+// A temporary lack of processes, memory or descriptors is not caused by the program that failed to start.
 
+nonisolated extension SpawnError {
     /// Returns true if an error of a start reports a shortage.
-    static func isReason(for error: any Error) -> Bool {
+    static func isShortage(_ error: any Error) -> Bool {
         let code = (error as? SpawnError)?.code ?? (error as? SandboxError)?.code
-        return code.map(codes.contains) ?? false
+        return code.map(shortages.contains) ?? false
     }
 
     /// Returns true if the last line that `bwrap` has written reports a shortage.
     ///
     /// `bwrap` prints the untranslated text of an error and not its number.
-    static func isReason(for line: String) -> Bool {
-        codes.contains { line.hasSuffix(String(cString: strerror($0))) }
+    static func isShortage(_ line: String) -> Bool {
+        shortages.contains { line.hasSuffix(String(cString: strerror($0))) }
     }
 }
