@@ -39,7 +39,7 @@ package struct Configuration: Sendable {
     package init(paths: [String]) {
         for path in paths {
             do throws(FileError) {
-                merge(try Self.read(path), from: path)
+                merge(try Self.read(path).text, from: path)
             } catch {
                 if error.code == ENOENT || error.code == ENOTDIR { continue }
                 unreadable.append(
@@ -135,26 +135,30 @@ package struct Configuration: Sendable {
     /// The largest size of a configuration file. A larger file is not a configuration.
     private static let maximumBytes = 1 << 20
 
-    private static func read(_ path: String) throws(FileError) -> [UInt8] {
+    /// Reads a configuration file to its end.
+    ///
+    /// - Parameters:
+    ///   - path: The path. Symbolic links are followed.
+    ///   - isRegular: True if any other kind of file is refused, false if only a pipe is.
+    /// - Returns: The contents and the permissions.
+    /// - Throws: The error of the file.
+    static func read(
+        _ path: String, isRegular: Bool = false
+    ) throws(FileError) -> (text: [UInt8], mode: mode_t) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw FileError(code: errno) }
         defer { close(descriptor) }
         var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw FileError(code: errno) }
+        let kind = status.st_mode & S_IFMT
         // Nothing can be read from a pipe without a writer, which is no empty file.
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFIFO {
-            throw FileError(code: EINVAL)
-        }
-        return try read(descriptor)
-    }
-
-    /// Reads an open configuration file to its end.
-    static func read(_ descriptor: Int32) throws(FileError) -> [UInt8] {
+        guard isRegular ? kind == S_IFREG : kind != S_IFIFO else { throw FileError(code: EINVAL) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 4096)
         while bytes.count <= maximumBytes {
             let count = Glibc.read(descriptor, &chunk, chunk.count)
             guard count >= 0 else { throw FileError(code: errno) }
-            guard count > 0 else { return bytes }
+            guard count > 0 else { return (bytes, status.st_mode & 0o777) }
             bytes += chunk[..<count]
         }
         throw FileError(code: EFBIG)

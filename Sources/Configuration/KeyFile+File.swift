@@ -24,7 +24,7 @@ extension KeyFile {
         do throws(System.FileError) {
             // The target of a symbolic link is edited, not the link.
             path = try resolved(path)
-            let (text, mode) = try read(path)
+            let (text, mode) = try contents(of: path)
             let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
             try AtomicFile.write(
                 setting(value, for: key, in: group, of: text), to: path,
@@ -46,19 +46,16 @@ extension KeyFile {
         return String(cString: resolved)
     }
 
-    private static func read(
-        _ path: String
+    /// Returns the contents and the permissions of a file, or those of a new one.
+    private static func contents(
+        of path: String
     ) throws(System.FileError) -> (text: [UInt8], mode: mode_t) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return ([], 0o600) }
-            throw System.FileError(code: errno)
+        do throws(System.FileError) {
+            return try Configuration.read(path, isRegular: true)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return ([], 0o600)
         }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw System.FileError(code: errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw System.FileError(code: EINVAL) }
-        return (try Configuration.read(descriptor), status.st_mode & 0o777)
     }
 }
 
