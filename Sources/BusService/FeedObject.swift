@@ -159,9 +159,9 @@ final class FeedObject {
 
     /// Records that a client read a first page: the client watches the sources of the accounts from then on.
     private func firstPageRead(_ key: PreparedPageCache.Key, by caller: BusName?) {
-        guard let caller, photos.watch(key.source, by: .client(caller.text)),
-            !watchers.contains(caller)
-        else { return }
+        guard let caller else { return }
+        photos.watch(key.source, by: .client(caller.text))
+        guard !watchers.contains(caller) else { return }
         Task { await watchers.add(caller) }
     }
 

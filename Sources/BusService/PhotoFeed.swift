@@ -26,8 +26,8 @@ protocol PhotoFeed {
     func hasReplaced(defaultSource source: SourceID) async -> Bool
     /// Records that a client received a stored first page, and refreshes the source in the background if it is old.
     func preparedPageServed(_ source: SourceID)
-    /// Starts or renews the watch of a source. Returns true if it is watched until the end of the watcher.
-    func watch(_ source: SourceID, by watcher: WatcherID) -> Bool
+    /// Starts or renews the watch of a source until the end of the watcher.
+    func watch(_ source: SourceID, by watcher: WatcherID)
     /// Returns true if the photos of a source change with the date, without an event.
     func isDated(_ source: SourceID) -> Bool
 

@@ -8,18 +8,15 @@ extension Account {
     /// Starts or renews the watch of a source by a watcher.
     ///
     /// Call this when the first page of the source was read. An account with photos on this computer reports most changes
-    /// without a watch, except those of a source that depends on the date, and of some file systems.
+    /// without a watch, except those of a source that depends on the date, and of some file systems. Call
+    /// ``unwatch(_:)`` when the watcher ends.
     ///
     /// - Parameters:
     ///   - source: The source; an empty ID selects the current default source.
     ///   - watcher: The watcher, which may watch several sources.
-    /// - Returns: True if the source is watched. Then call ``unwatch(_:)`` when the watcher ends.
-    @discardableResult
-    package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
-        let source = resolve(source.text)
-        feedWatch.recordRead(source, by: watcher)
+    package func watch(_ source: SourceID, by watcher: WatcherID) {
+        feedWatch.recordRead(resolve(source.text), by: watcher)
         updateDatedWatch()
-        return true
     }
 
     /// Ends all watches of a watcher.

@@ -111,13 +111,11 @@ package final class CombinedFeed {
         return [Self.all, Self.likes, Self.memories].filter { account.source(in: $0) == source }
     }
 
-    /// Starts or renews the watch of the sources of all accounts of a source; see ``Account/watch(_:by:)``.
-    ///
-    /// - Returns: True if a source is watched. Then call ``Engine/unwatch(_:)`` when the watcher ends.
-    @discardableResult
-    package func watch(_ source: SourceID, by watcher: WatcherID) -> Bool {
-        members(of: resolve(source.text)).reduce(false) { isWatched, member in
-            member.account.watch(member.source, by: watcher) || isWatched
+    /// Starts or renews the watch of the sources of all accounts of a source; see ``Account/watch(_:by:)``. Call
+    /// ``Engine/unwatch(_:)`` when the watcher ends.
+    package func watch(_ source: SourceID, by watcher: WatcherID) {
+        for (account, source) in members(of: resolve(source.text)) {
+            account.watch(source, by: watcher)
         }
     }
 
