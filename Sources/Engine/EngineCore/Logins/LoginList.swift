@@ -51,21 +51,15 @@ package final class LoginList {
             throw EngineError.invalidArgument("The account \(account.id) does not belong to \(id).")
         }
         guard logins.hasRoom(for: options.client) else { throw EngineError.tooManyLogins }
-        let method = provider.loginMethod
-        switch method {
-        case .federated, .key, .polling: break
-        case .none, .oauth:
-            guard options.server == nil else {
-                throw EngineError.singleServer(provider)
-            }
-        }
-        if let folder = provider.folder { return try start(folder, options) }
-        switch method {
+        switch provider.loginMethod {
+        case .none where options.server != nil, .oauth where options.server != nil:
+            throw EngineError.singleServer(provider)
         case .oauth(let provider): return try start(provider, options)
         case .federated(let provider): return try start(provider, options)
         case .key(let provider): return try start(provider, options)
         case .polling(let provider): return try start(provider, options)
         case .none:
+            if let folder = provider.folder { return try start(folder, options) }
             let name = provider.info.name
             throw EngineError.notSupported(
                 provider.installed.map {
