@@ -69,10 +69,10 @@ extension Account {
     }
 
     private func accountAndID(of photo: String) -> (account: Account, id: String) {
-        guard let slash = photo.firstIndex(of: "/"),
-            let account = engine.accounts[AccountID(stored: String(photo[..<slash]))]
-        else { return (self, photo) }
-        return (account, String(photo[photo.index(after: slash)...]))
+        guard let id = CombinedPhotoID(photo), let account = engine.accounts[id.account] else {
+            return (self, photo)
+        }
+        return (account, id.photo.text)
     }
 }
 
