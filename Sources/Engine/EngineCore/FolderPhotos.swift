@@ -112,12 +112,7 @@ final class FolderPhotos: AccountPhotos {
 
     func update(_ status: SessionStatus) {
         let before = state
-        state =
-            switch status {
-            case .ready: .ready
-            case .loading(let reason): .loading(reason: reason)
-            case .failed(let reason, let remedy): .failed(reason: reason, remedy: remedy)
-            }
+        state = AccountState(status)
         guard state != before else { return }
         owner?.emit(.changed(.state))
         // For example, a folder became available or unavailable.

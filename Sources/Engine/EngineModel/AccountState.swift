@@ -14,6 +14,16 @@ nonisolated package enum AccountState: Hashable, Sendable {
     case failed(reason: Message, remedy: Remedy?)
     case loggedOut
 
+    /// The state that the session of an account reports.
+    package init(_ status: SessionStatus) {
+        self =
+            switch status {
+            case .ready: .ready
+            case .loading(let reason): .loading(reason: reason)
+            case .failed(let reason, let remedy): .failed(reason: reason, remedy: remedy)
+            }
+    }
+
     /// The action of the user that ends the state; nil if there is none, or if the state ends without one.
     package var remedy: Remedy? {
         switch self {

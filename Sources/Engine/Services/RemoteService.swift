@@ -236,12 +236,7 @@ package final class RemoteService: AccountPhotos {
 
     package func update(_ status: SessionStatus) {
         let before = state
-        sessionProblem =
-            switch status {
-            case .ready: nil
-            case .loading(let reason): .loading(reason: reason)
-            case .failed(let reason, let remedy): .failed(reason: reason, remedy: remedy)
-            }
+        sessionProblem = status == .ready ? nil : AccountState(status)
         if state != before { report(.event(.changed(.state))) }
     }
 
