@@ -161,8 +161,7 @@ package final class Login: RetainedItem {
         _ work: @escaping @MainActor () async throws -> Account
     ) {
         self.work = Task {
-            let deadline = Task { [engine] in
-                try await engine.ports.clock.sleep(for: timeLimit)
+            let deadline = engine.ports.clock.after(timeLimit) { [self] in
                 end(.failed, error: EngineError.loginTimedOut)
                 self.work?.cancel()
             }

@@ -1,6 +1,7 @@
 internal import EngineModel
 internal import Logging
 internal import ProviderKit
+internal import System
 
 /// The notifications about issues that no reply to a client reports, and the actions that the user starts from them.
 ///
@@ -69,8 +70,7 @@ package final class Notifications {
 
     private func startPause(of subject: IssueSubject) {
         pauses[subject]?.cancel()
-        pauses[subject] = Task { [weak self, clock] in
-            do { try await clock.sleep(for: Self.newNotificationPause) } catch { return }
+        pauses[subject] = clock.after(Self.newNotificationPause) { [weak self] in
             guard let self else { return }
             pauses[subject] = nil
             perform(policy.pauseEnded(subject))
@@ -105,7 +105,7 @@ package final class Notifications {
                 if !update.isDue { policy.notShown(number) }
                 continue
             }
-            let pause = Task { [clock] in _ = try? await clock.sleep(for: Self.updatePause) }
+            let pause = clock.after(Self.updatePause) {}
             update.pause = pause
             if policy.content(number) != nil { await pause.value }
             pause.cancel()
