@@ -4,6 +4,7 @@ import EngineModel
 import Logging
 import OAuth
 import ProviderKit
+import SlideshowCore
 import Storage
 import TestSupport
 import Testing
@@ -71,7 +72,15 @@ class BusFixture {
         ports.clock = clock
         ports.now = { time.value }
         engine = Engine(
-            providers: [service], store: store, contents: contents, ports: ports)
+            providers: [service], store: store, contents: contents,
+            slideshowStore: SlideshowStore(
+                data: .inMemory([SlideshowStore.dataFormat]),
+                cache: .inMemory([SlideshowStore.cacheFormat])),
+            slideshows: SlideshowStore.Contents(),
+            cache: Store(
+                folder.appending("cache/cache.sqlite"), .disposable, Engine.cacheFormats,
+                logger: ports.logger),
+            ports: ports)
         connection = try PrivateBus.current.connect()
         _ = try await connection.requestName(BusExporter.name, replacing: true) {}
         let tree = BusExporter.makeTree(connection)

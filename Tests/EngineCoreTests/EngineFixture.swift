@@ -44,8 +44,14 @@ final class EngineFixture: EngineObserver {
         let contents = try data.runAndWait(AccountStore.read)
         engine = Engine(
             providers: providers ?? [provider], store: store, contents: contents,
-            ports: ports.enginePorts
-        )
+            slideshowStore: SlideshowStore(
+                data: .inMemory([SlideshowStore.dataFormat]),
+                cache: .inMemory([SlideshowStore.cacheFormat])),
+            slideshows: SlideshowStore.Contents(),
+            cache: Store(
+                self.directory.appending("cache/cache.sqlite"), .disposable, Engine.cacheFormats,
+                logger: ports.enginePorts.logger),
+            ports: ports.enginePorts)
         engine.addObserver(self)
         provider.isOpen.update { $0 = !holdsLogins }
     }

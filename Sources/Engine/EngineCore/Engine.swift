@@ -82,14 +82,13 @@ package final class Engine {
     ///   - providers: The providers.
     ///   - store: The store for accounts.
     ///   - contents: The contents of the store. An account without its provider reports that in its state.
-    ///   - slideshowStore: The store of the slideshows; in memory if it is missing.
+    ///   - slideshowStore: The store of the slideshows. The caller closes it if it is not in the other two stores.
     ///   - slideshows: The contents of that store.
-    ///   - cache: A store with ``cacheFormats``; nil for the one in the cache folder.
+    ///   - cache: A store with ``cacheFormats``.
     ///   - ports: The external dependencies.
     package init(
         providers: [any Provider], store: AccountStore, contents: AccountStore.Contents,
-        slideshowStore: SlideshowStore = .inMemory(),
-        slideshows: SlideshowStore.Contents = SlideshowStore.Contents(), cache: Store? = nil,
+        slideshowStore: SlideshowStore, slideshows: SlideshowStore.Contents, cache: Store,
         ports: EnginePorts
     ) {
         self.slideshowStore = slideshowStore
@@ -100,11 +99,6 @@ package final class Engine {
         combinedSource = contents.combinedSource
         defaultSources = contents.defaultSources
         tokenRecipients = contents.tokenRecipients
-        let cache =
-            cache
-            ?? Store(
-                "\(ports.cacheFolder)/cache.sqlite", .disposable, Self.cacheFormats,
-                cacheKibibytes: 64, logger: ports.logger)
         self.cache = cache
         stores = RemoteStores(
             cache: cache, folder: ports.cacheFolder, limitBytes: ports.cacheLimitBytes,
@@ -152,7 +146,6 @@ package final class Engine {
         transfers.stop("The daemon is shutting down.")
         notifications.stop()
         slideshows.stop()
-        slideshowStore.close()
         revocations.stop()
         for account in accounts.all { account.endSession() }
         store.close()
@@ -163,7 +156,6 @@ package final class Engine {
     package func releaseMemory() async {
         await cache.closeFile()
         await store.releaseMemory()
-        await slideshowStore.releaseMemory()
     }
 
     /// Checks in a second that the files of the avatars exist.

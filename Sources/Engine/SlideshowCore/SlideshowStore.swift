@@ -56,11 +56,6 @@ nonisolated package struct SlideshowStore: Sendable {
         self.cache = cache
     }
 
-    /// Creates a store in memory, for an engine without folders.
-    package static func inMemory() -> SlideshowStore {
-        SlideshowStore(data: .inMemory([dataFormat]), cache: .inMemory([cacheFormat]))
-    }
-
     /// Reads the contents. Playlists that cannot be read are empty; those without settings are deleted.
     ///
     /// - Throws: ``StorageError`` if the settings cannot be read.
@@ -167,17 +162,5 @@ nonisolated package struct SlideshowStore: Sendable {
     /// Removes what was deleted of the playlists from the file, after an account has logged out.
     package func scrubPlaylists(_ account: AccountID) async {
         await cache.scrub(copiesWith: account.text)
-    }
-
-    /// Releases memory that is not needed now.
-    package func releaseMemory() async {
-        await data.releaseMemory()
-        await cache.releaseMemory()
-    }
-
-    /// Completes the writes in progress and closes the store. Blocks; call it only when the daemon ends.
-    package func close() {
-        data.close()
-        cache.close()
     }
 }
