@@ -72,7 +72,6 @@ nonisolated extension IssueRemedy {
     /// The command line that performs the action; nil if there is none.
     var command: String? {
         switch (remedy, target) {
-        case (.login, .anyAccount): "imagefeedctl login"
         case (.login, .account(let id, let provider)):
             "imagefeedctl login \(provider) --account \(id)"
         case (.login, .provider(let provider, let server)):

@@ -87,7 +87,6 @@ struct DesktopNotificationPresenterTests {
         let id = AccountID(stored: "service_ada")
         let account = IssueRemedy.Target.account(id, provider: "service")
         let commands: [(Remedy, IssueRemedy.Target, String?)] = [
-            (.login, .anyAccount, "login"),
             (.login, account, "login service --account service_ada"),
             (.login, .provider("service", server: ""), "login service"),
             (
@@ -98,7 +97,7 @@ struct DesktopNotificationPresenterTests {
             (.installKeyring, account, "refresh --account service_ada"),
             (.retry, account, "refresh --account service_ada"),
             (.retry, .like(PhotoID("a"), isWanted: false, id), "unlike service_ada/a"),
-            (.freeSpace, .anyAccount, nil),
+            (.freeSpace, account, nil),
         ]
         for (remedy, target, command) in commands {
             #expect(IssueRemedy(remedy, target).command == command.map { "imagefeedctl \($0)" })

@@ -19,7 +19,7 @@ import Testing
 
     private let refusal = ReportedIssue(
         kind: .needsLogin, name: "Service", accountName: "ada at Service", reason: "Log in.",
-        remedy: IssueRemedy(.login, .anyAccount))
+        remedy: IssueRemedy(.login, .provider("service", server: "")))
 
     /// The policy after a failed like of ada.
     private var raised: NotificationPolicy {

@@ -22,8 +22,6 @@ nonisolated package struct NotificationContent: Hashable, Sendable {
 nonisolated package struct IssueRemedy: Hashable, Sendable {
     /// The object of the action.
     package enum Target: Hashable, Sendable {
-        /// Any account.
-        case anyAccount
         case account(AccountID, provider: String)
         /// A user without an account at a provider. The server is empty for a service that is not federated.
         case provider(String, server: String)
