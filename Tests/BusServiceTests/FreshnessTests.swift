@@ -13,9 +13,11 @@ import Testing
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct FreshnessTests {
     private let three = ["p3", "p2", "p1"]
+    private let fixture: FeedFixture
+
+    init() async throws { fixture = try await FeedFixture(photos: three) }
 
     @Test func `a client that reads a page repeatedly gets new photos`() async throws {
-        let fixture = try await FeedFixture(photos: three)
         fixture.engine.setRefreshInterval(.zero)
         let client = try fixture.connect()
         #expect(try await client.ids() == three)
@@ -40,7 +42,7 @@ struct FreshnessTests {
     @Test func `a refresh removes deleted photos below the top of a prepared page`()
         async throws
     {
-        let fixture = try await FeedFixture(photos: ["p4"] + three)
+        fixture.publish("p4")
         fixture.engine.setRefreshInterval(.zero)
         fixture.service.update("ada") { $0.pageSize = 2 }
         let client = try fixture.connect()
@@ -54,7 +56,6 @@ struct FreshnessTests {
     }
 
     @Test func `a prepared page is made again only after five minutes`() async throws {
-        let fixture = try await FeedFixture(photos: three)
         fixture.engine.setRefreshInterval(.zero)
         let client = try fixture.connect()
         // The fetch changes the source while the first page is made, so only the second one is cached.
@@ -73,7 +74,6 @@ struct FreshnessTests {
     @Test func `the first page after Updated is prepared although the rate limit changed`()
         async throws
     {
-        let fixture = try await FeedFixture(photos: three)
         let client = try fixture.connect()
         for _ in 0..<2 { _ = try await client.ids() }
         try await client.listen()
@@ -92,7 +92,6 @@ struct FreshnessTests {
     }
 
     @Test func `only a change of the session or of photos discards prepared pages`() async throws {
-        let fixture = try await FeedFixture(photos: three)
         let client = try fixture.connect()
         for _ in 0..<2 { _ = try await client.ids() }
         let made = try fixture.object.feed.madePageCount
@@ -110,7 +109,6 @@ struct FreshnessTests {
     }
 
     @Test func `64 clients that read a page after an update share one reply`() async throws {
-        let fixture = try await FeedFixture(photos: three)
         let clients = try (0..<64).map { _ in try fixture.connect() }
         for _ in 0..<2 { _ = try await clients[0].ids() }
         let made = try fixture.object.feed.madePageCount
@@ -131,7 +129,6 @@ struct FreshnessTests {
     }
 
     @Test func `a client that only listens gets new photos until it leaves the bus`() async throws {
-        let fixture = try await FeedFixture(photos: three)
         let client = try fixture.connect()
         _ = try await client.ids()
         try await client.listen()
@@ -155,7 +152,6 @@ struct FreshnessTests {
     @Test(.timeLimit(.minutes(2))) func `a client that leaves immediately watches nothing`()
         async throws
     {
-        let fixture = try await FeedFixture(photos: three)
         for _ in 0..<5 {
             let client = try fixture.connect()
             try client.connection.send(
@@ -173,7 +169,6 @@ struct FreshnessTests {
     }
 
     @Test func `a failed read does not watch the source`() async throws {
-        let fixture = try await FeedFixture(photos: three)
         let client = try fixture.connect()
         await #expect(throws: BusError.self) {
             _ = try await client.account.page("new", cursor: "", count: 101)

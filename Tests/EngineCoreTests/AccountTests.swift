@@ -30,8 +30,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct AccountTests {
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try EngineFixture() }
+
     @Test func `users with similar names get different account IDs`() async throws {
-        let fixture = try EngineFixture()
         let first = try fixture.start("a b")
         let second = try fixture.start("a_20b")
         #expect(try await first.wait().id != second.wait().id)
@@ -44,7 +47,6 @@ struct AccountTests {
     @Test func `the default account is the first to log in, then the oldest that remains`()
         async throws
     {
-        let fixture = try EngineFixture()
         let engine = fixture.engine
         // Concurrently: still the first.
         let logins = try ["ada", "bob", "eve"].map { try fixture.start($0) }
@@ -79,7 +81,6 @@ struct AccountTests {
     }
 
     @Test func `concurrent changes are all stored`() async throws {
-        let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         async let label: Void = account.setLabel("Ada")
         async let source: Void = account.setDefaultSource(SourceID("other"))
@@ -92,7 +93,6 @@ struct AccountTests {
     }
 
     @Test func `a removed account is not stored again`() async throws {
-        let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         async let removal: Void = fixture.engine.accounts.remove(account)
         async let label: Void = account.setLabel("Ada")
@@ -129,7 +129,6 @@ struct AccountTests {
     }
 
     @Test func `a logged-in account starts in the state loading`() async throws {
-        let fixture = try EngineFixture()
         let ada = try await fixture.logIn("ada")
         let bob = try await fixture.logIn("bob")
         try await fixture.engine.accounts.logOut(bob)
@@ -145,7 +144,6 @@ struct AccountTests {
     }
 
     @Test func `session events are passed to the observer`() async throws {
-        let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let session = try #require(fixture.provider.sessions.value.first)
         let photo = PhotoID("1")
@@ -164,7 +162,6 @@ struct AccountTests {
     }
 
     @Test func `logging out closes the session, and cursors stay valid`() async throws {
-        let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let (_, next) = try await account.page("", cursor: "", count: 1)
         try await fixture.engine.accounts.logOut(account)

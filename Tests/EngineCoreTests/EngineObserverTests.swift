@@ -5,6 +5,10 @@ import Testing
 /// Several observers of one engine.
 @MainActor
 struct EngineObserverTests {
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try EngineFixture() }
+
     /// An observer that records the events, and may act on them.
     private final class Recorder: EngineObserver {
         private(set) var events: [String] = []
@@ -27,7 +31,6 @@ struct EngineObserverTests {
     }
 
     @Test func `each observer receives logins, logouts and removals`() async throws {
-        let fixture = try EngineFixture()
         let observers = [Recorder(), Recorder()]
         observers.forEach(fixture.engine.addObserver)
         let account = try await fixture.logIn("ada")
@@ -44,7 +47,6 @@ struct EngineObserverTests {
     }
 
     @Test func `an observer that is added twice receives an event once`() throws {
-        let fixture = try EngineFixture()
         let observer = Recorder()
         fixture.engine.addObserver(observer)
         fixture.engine.addObserver(observer)
@@ -53,7 +55,6 @@ struct EngineObserverTests {
     }
 
     @Test func `a removed observer receives no further event`() throws {
-        let fixture = try EngineFixture()
         let observer = Recorder()
         fixture.engine.addObserver(observer)
         fixture.engine.removeObserver(observer)
@@ -62,7 +63,6 @@ struct EngineObserverTests {
     }
 
     @Test func `an observer that is removed during an event does not receive it`() throws {
-        let fixture = try EngineFixture()
         let (first, second) = (Recorder(), Recorder())
         first.onEvent = { _ in fixture.engine.removeObserver(second) }
         fixture.engine.addObserver(first)
@@ -73,7 +73,6 @@ struct EngineObserverTests {
     }
 
     @Test func `the engine does not retain its observers`() throws {
-        let fixture = try EngineFixture()
         var observer: Recorder? = Recorder()
         weak let weakObserver = observer
         fixture.engine.addObserver(try #require(observer))
@@ -83,7 +82,6 @@ struct EngineObserverTests {
     }
 
     @Test func `all observers receive nested events in the same order`() async throws {
-        let fixture = try EngineFixture()
         let (first, second) = (Recorder(), Recorder())
         // The first observer causes an event while it handles another.
         first.onEvent = { event in

@@ -9,11 +9,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct FederationTests {
     private let federation = FakeFederation()
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try federation.fixture() }
 
     @Test func `the notification of a failed login names the server and the remedy`()
         async throws
     {
-        let fixture = try federation.fixture()
         federation.state.update {
             $0.discoveryError = ProviderError.failed("One.example is of no use.")
         }
@@ -35,7 +37,6 @@ struct FederationTests {
     }
 
     @Test func `a notification about an account names its server`() async throws {
-        let fixture = try federation.fixture()
         let account = try await federation.logIn(fixture)
         account.reportFailedLike(PhotoID("1"), true, ProviderError.refused("Not now."))
         try await fixture.ports.presenter.waitFor(
@@ -43,7 +44,6 @@ struct FederationTests {
     }
 
     @Test func `the error of a refused login does not repeat the client secret`() async throws {
-        let fixture = try federation.fixture()
         let login = try federation.start(fixture, at: "one.example")
         await login.prepared()
         try login.submit("?error=weird&error_description=It+is+secret-of-client-1")
@@ -52,7 +52,6 @@ struct FederationTests {
     }
 
     @Test func `a server that reports a temporary failure is not said to be faulty`() async throws {
-        let fixture = try federation.fixture()
         let login = try federation.start(fixture)
         await login.prepared()
         try login.submit("?error=temporarily_unavailable&error_description=Back+at+noon")
@@ -63,7 +62,6 @@ struct FederationTests {
     }
 
     @Test func `a login discovers the server before it has an authorization URL`() async throws {
-        let fixture = try federation.fixture()
         let login = try federation.start(fixture, at: "One.Example")
         #expect(login.authorizationURL.isEmpty)
         #expect(throws: EngineError.self) { try login.submit("code") }
@@ -83,7 +81,6 @@ struct FederationTests {
     }
 
     @Test func `a client is registered once per server`() async throws {
-        let fixture = try federation.fixture()
         let first = try federation.start(fixture)
         let second = try federation.start(fixture)
         await first.prepared()
@@ -99,7 +96,6 @@ struct FederationTests {
     }
 
     @Test func `a lost registration or new scopes cause another registration`() async throws {
-        let fixture = try federation.fixture()
         try await federation.logIn(fixture)
         federation.state.update { $0.clients = [:] }
         try await federation.logIn(fixture)
@@ -112,7 +108,6 @@ struct FederationTests {
     }
 
     @Test func `a server that shows no code gets a loopback redirect URI`() async throws {
-        let fixture = try federation.fixture()
         federation.state.update { $0.showsCode = false }
         let login = try federation.start(fixture)
         await login.prepared()
@@ -125,7 +120,6 @@ struct FederationTests {
     }
 
     @Test func `a login requires a valid server, which is that of the account`() async throws {
-        let fixture = try federation.fixture()
         #expect(throws: EngineError.self) { try federation.start(fixture, at: nil) }
         #expect(throws: ProviderError.self) { try federation.start(fixture, at: "nonsense") }
         let ada = try await federation.logIn(fixture)
@@ -136,7 +130,6 @@ struct FederationTests {
     }
 
     @Test func `a server that discovery rejects fails the login`() async throws {
-        let fixture = try federation.fixture()
         let error = ProviderError.notSupported("one.example is something else.")
         federation.state.update { $0.discoveryError = error }
         let login = try federation.start(fixture)
@@ -147,7 +140,6 @@ struct FederationTests {
     }
 
     @Test func `a login without a keyring registers no client`() async throws {
-        let fixture = try federation.fixture()
         fixture.ports.secrets.state.update { $0.error = .unavailable("No keyring.") }
         let login = try federation.start(fixture)
         await #expect(throws: SecretStoreError.unavailable("No keyring.")) {
@@ -158,7 +150,6 @@ struct FederationTests {
 
     @Test(arguments: [false, true])
     func `a discovery that took too long registers no client`(isCancelled: Bool) async throws {
-        let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
         let login = try federation.start(fixture)
         try await fixture.ports.clock.waitForSleeps(until: LoginList.discoveryTime)
@@ -180,7 +171,6 @@ struct FederationTests {
     }
 
     @Test func `a failed login does not revoke a token that an account uses`() async throws {
-        let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
         let ada = try await federation.logIn(fixture)
         let bob = try await federation.logIn(fixture, "bob", at: "two.example")
@@ -193,7 +183,6 @@ struct FederationTests {
     }
 
     @Test func `a login from a notification opens the address after the discovery`() async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")
         let opened = fixture.ports.opened.value
@@ -203,7 +192,6 @@ struct FederationTests {
     }
 
     @Test func `a login from a notification reports an unreachable server`() async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.discoveryError = HTTPError.unreachable("no such host") }
         await fixture.engine.logInAgain(.account(ada.id), activationToken: "token")

@@ -11,9 +11,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct LocalAccountTests {
     private let provider = FakeLocalProvider()
+    private let fixture: EngineFixture
 
-    private func fixture(_ directory: TemporaryDirectory? = nil) throws -> EngineFixture {
-        try EngineFixture(directory, providers: [provider])
+    init() throws { fixture = try EngineFixture(providers: [provider]) }
+
+    /// Makes another engine with the same store and provider.
+    private func restarted() throws -> EngineFixture {
+        try EngineFixture(fixture.directory, providers: [provider])
     }
 
     private func logIn(
@@ -29,7 +33,6 @@ struct LocalAccountTests {
     }
 
     @Test func `a login reads its password after it has begun`() async throws {
-        let fixture = try fixture()
         _ = try await logIn(fixture, password: "geheim")
         await #expect(throws: ProviderError.wrongPassword("No.")) {
             _ = try await logIn(fixture, "bob", password: "geraten")
@@ -43,7 +46,6 @@ struct LocalAccountTests {
     }
 
     @Test func `a login of a user that is removed meanwhile fails`() async throws {
-        let fixture = try fixture()
         let account = try await logIn(fixture)
         try await fixture.engine.accounts.logOut(account)
         var options = LoginOptions()
@@ -61,7 +63,6 @@ struct LocalAccountTests {
     }
 
     @Test func `a like is done at once and reported`() async throws {
-        let fixture = try fixture()
         let account = try await logIn(fixture)
         #expect(account.offersLikes)
         #expect(try await account.setLiked("1", true) == .done)
@@ -91,15 +92,13 @@ struct LocalAccountTests {
     }
 
     @Test func `an account offers likes before its session begins`() async throws {
-        let fixture = try fixture()
         _ = try await logIn(fixture)
         fixture.engine.stop()
-        let next = try self.fixture(fixture.directory)
+        let next = try restarted()
         #expect(next.engine.accounts.all.map(\.offersLikes) == [true])
     }
 
     @Test func `a removed default album is replaced by all photos until it returns`() async throws {
-        let fixture = try fixture()
         let account = try await logIn(fixture)
         let album = SourceID("album:x")
         try await account.setDefaultSource(album)
@@ -140,7 +139,6 @@ struct LocalAccountTests {
     }
 
     @Test func `a change of all photos is announced once for each source`() async throws {
-        let fixture = try fixture()
         let account = try await logIn(fixture)
         account.watch(SourceID("all"), by: .client(":1.1"))
         let session = provider.sessions.value[0]
@@ -152,7 +150,6 @@ struct LocalAccountTests {
     }
 
     @Test func `an avatar is made from a photo, also of another account`() async throws {
-        let fixture = try fixture()
         let ada = try await logIn(fixture)
         let bob = try await logIn(fixture, "bob")
         try await ada.setAvatar("1")
@@ -169,7 +166,6 @@ struct LocalAccountTests {
     @Test func `a thumbnail that does not fit on the disk is reported until there is room`()
         async throws
     {
-        let fixture = try fixture()
         let ada = try await logIn(fixture)
         try fixture.directory.write("", to: "cache/other")
         provider.state.update { $0.isDiskFull = true }
@@ -183,13 +179,12 @@ struct LocalAccountTests {
     }
 
     @Test func `a logged-out account keeps its name and avatar`() async throws {
-        let fixture = try fixture()
         let ada = try await logIn(fixture)
         try await ada.setAvatar("1")
         try await fixture.engine.accounts.logOut(ada)
         #expect(ada.profile.avatar == "/ada/1/full")
         fixture.engine.stop()
-        let next = try self.fixture(fixture.directory)
+        let next = try restarted()
         next.engine.start()
         try await next.events.wait { $0.contains("profile ada") ? true : nil }
         let account = try #require(next.engine.accounts.all.first)
@@ -207,7 +202,6 @@ struct LocalAccountTests {
 
     @Test func `the session learns of watches of the source that depends on the date`() async throws
     {
-        let fixture = try fixture()
         let account = try await logIn(fixture)
         let session = try #require(provider.sessions.value.last)
         // Its folders may be in a file system that reports no changes.
@@ -233,7 +227,6 @@ struct LocalAccountTests {
     }
 
     @Test func `a client that does not read for a day ends its watch`() async throws {
-        let fixture = try fixture()
         let account = try await logIn(fixture)
         let session = try #require(provider.sessions.value.last)
         let memories = SourceID("memories")

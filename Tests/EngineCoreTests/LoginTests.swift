@@ -8,8 +8,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct LoginTests {
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try EngineFixture() }
+
     @Test func `a login is waiting, then exchanging, and ends with its account`() async throws {
-        let fixture = try EngineFixture()
         let login = try fixture.start("ada")
         #expect(login.state == .waiting)
         let account = try await login.wait()
@@ -28,7 +31,6 @@ struct LoginTests {
     }
 
     @Test func `a failed login throws its error on every call`() async throws {
-        let fixture = try EngineFixture()
         let login = try fixture.start("ada", registers: false)
         for _ in 0..<2 {
             await #expect(throws: ProviderError.noSuchUser("There is no user ada.")) {
@@ -71,7 +73,6 @@ struct LoginTests {
     }
 
     @Test func `the oldest finished logins of a client are removed early`() async throws {
-        let fixture = try EngineFixture()
         let other = try fixture.start("eve", registers: false, client: ":1.2")
         _ = try? await other.wait()
         for _ in 0..<100 {
@@ -86,7 +87,6 @@ struct LoginTests {
     }
 
     @Test func `finished logins of all clients are limited`() async throws {
-        let fixture = try EngineFixture()
         for number in 1...200 {
             let login = try fixture.start("ada", registers: false, client: ":1.\(number)")
             _ = try? await login.wait()
@@ -112,7 +112,6 @@ struct LoginTests {
     }
 
     @Test func `a finished login is removed after a minute`() async throws {
-        let fixture = try EngineFixture()
         try await fixture.logIn("ada")
         // One sleep is for the time limit, the other for the end.
         _ = try await fixture.clock.sleepers.wait { sleepers in
@@ -144,7 +143,6 @@ struct LoginTests {
 
     @Test func `a new account whose login is cancelled while it is stored is removed`() async throws
     {
-        let fixture = try EngineFixture()
         let gate = try await fixture.holdStore()
         defer { gate.open() }
         let login = try fixture.start("ada")
@@ -166,7 +164,6 @@ struct LoginTests {
     @Test func `a known account whose login is cancelled meanwhile stays logged out`()
         async throws
     {
-        let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         try await fixture.engine.accounts.logOut(account)
         let gate = try await fixture.holdStore()
@@ -183,7 +180,6 @@ struct LoginTests {
     }
 
     @Test func `a login that cannot be stored leaves no account and no user`() async throws {
-        let fixture = try EngineFixture()
         try fixture.breakStore()
         let login = try fixture.start("ada")
         await #expect(throws: (any Error).self) { _ = try await login.wait() }
@@ -196,7 +192,6 @@ struct LoginTests {
     }
 
     @Test func `a login of a logged-in user or of another user is refused`() async throws {
-        let fixture = try EngineFixture()
         let account = try await fixture.logIn("ada")
         let login = try fixture.start("ada", registers: false)
         await #expect(throws: EngineError.alreadyLoggedIn("ada is already logged in.")) {

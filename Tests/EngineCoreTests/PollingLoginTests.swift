@@ -10,6 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct PollingLoginTests {
     private let polling = FakePolling()
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try polling.fixture() }
 
     private func waitForPolls(_ count: Int) async throws {
         try await polling.state.wait { $0.pollCount >= count ? true : nil }
@@ -26,7 +29,6 @@ struct PollingLoginTests {
     @Test func `a login shows an address, polls until the user confirms, and stores the password`()
         async throws
     {
-        let fixture = try polling.fixture()
         let login = try await polling.start(fixture)
         #expect(login.authorizationURL == "https://one.example/confirm")
         #expect(login.state == .waiting)
@@ -55,7 +57,6 @@ struct PollingLoginTests {
     @Test func `failures of the network and the server delay polls and do not end the login`()
         async throws
     {
-        let fixture = try polling.fixture()
         polling.state.update { $0.polls = [nil, 503, 429, 302, 200, nil, 404] }
         let login = try await polling.start(fixture)
         // 2, then twice as long after each failure, at most 30 seconds.
@@ -87,7 +88,6 @@ struct PollingLoginTests {
 
     @Test(arguments: [400, 401, 403])
     func `a refused poll ends the login`(status: Int) async throws {
-        let fixture = try polling.fixture()
         polling.state.update { $0.polls = [status] }
         let login = try await polling.start(fixture)
         try await fixture.clock.endSleep(at: .seconds(2))
@@ -97,7 +97,6 @@ struct PollingLoginTests {
     }
 
     @Test func `a login fails after twenty minutes and then sends no more polls`() async throws {
-        let fixture = try polling.fixture()
         let login = try await polling.start(fixture)
         try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
@@ -110,7 +109,6 @@ struct PollingLoginTests {
     }
 
     @Test func `a cancelled login ends its polls`() async throws {
-        let fixture = try polling.fixture()
         let login = try await polling.start(fixture)
         try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
@@ -121,7 +119,6 @@ struct PollingLoginTests {
     }
 
     @Test func `a password that arrives after the login was cancelled is revoked`() async throws {
-        let fixture = try polling.fixture()
         let login = try await polling.start(fixture)
         fixture.ports.http.heldAddresses.update { $0 = ["/poll"] }
         polling.state.update { $0.confirmed = "ada" }
@@ -139,7 +136,6 @@ struct PollingLoginTests {
     func `a server behind a proxy that names its addresses with http is requested with https`()
         async throws
     {
-        let fixture = try polling.fixture()
         polling.state.update { $0.origin = "http://one.example" }
         let login = try await polling.start(fixture)
         #expect(login.authorizationURL == "https://one.example/confirm")
@@ -156,7 +152,6 @@ struct PollingLoginTests {
 
     @Test(arguments: ["http://two.example", "https://two.example", "https://one.example:8443"])
     func `a login with an address of another origin is refused`(origin: String) async throws {
-        let fixture = try polling.fixture()
         polling.state.update { $0.origin = origin }
         let login = try await polling.start(fixture)
         let error = await #expect(throws: ProviderError.self) { _ = try await login.wait() }
@@ -166,7 +161,6 @@ struct PollingLoginTests {
     }
 
     @Test func `a logout revokes the password, again after a failure`() async throws {
-        let fixture = try polling.fixture()
         let account = try await logIn(fixture)
         #expect(polling.state.value.passwords.count == 1)
         polling.state.update { $0.refusesRevocations = true }
@@ -209,7 +203,6 @@ struct PollingLoginTests {
     @Test func `the removal of an account reports a password that is still valid, and keeps none`()
         async throws
     {
-        let fixture = try polling.fixture()
         let account = try await logIn(fixture)
         polling.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.remove(account)
@@ -221,7 +214,6 @@ struct PollingLoginTests {
     @Test func `a login for a known account replaces its password and refuses another user`()
         async throws
     {
-        let fixture = try polling.fixture()
         let account = try await logIn(fixture)
         polling.state.update { $0.confirmed = "ada" }
         let second = try await polling.start(fixture, at: nil, for: account)
@@ -238,7 +230,6 @@ struct PollingLoginTests {
     }
 
     @Test func `options of other logins are refused`() async throws {
-        let fixture = try polling.fixture()
         var options = LoginOptions()
         #expect(throws: EngineError.self) { try fixture.engine.logins.start("polling", options) }
         options.server = "one.example"

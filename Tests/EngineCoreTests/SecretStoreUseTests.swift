@@ -11,11 +11,13 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct SecretStoreUseTests {
     private let federation = FakeFederation()
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try federation.fixture() }
 
     // MARK: Logins
 
     @Test func `the time in a prompt does not count as time of the server`() async throws {
-        let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         try await fixture.engine.accounts.logOut(ada)
@@ -66,7 +68,6 @@ struct SecretStoreUseTests {
     }
 
     @Test func `the rest of the discovery time is left for the registration`() async throws {
-        let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
         let login = try federation.start(fixture)
         let clock = fixture.ports.clock
@@ -93,7 +94,6 @@ struct SecretStoreUseTests {
     }
 
     @Test func `cancelling a login ends its prompt, and does not wait for it`() async throws {
-        let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         secrets.update {
             $0.isLocked = true
@@ -109,7 +109,6 @@ struct SecretStoreUseTests {
     }
 
     @Test func `cancelling a login does not wait for a server that hangs`() async throws {
-        let fixture = try federation.fixture()
         federation.state.update { $0.isHeld = true }
         let login = try federation.start(fixture)
         login.cancel()
@@ -125,7 +124,6 @@ struct SecretStoreUseTests {
     }
 
     @Test func `an account uses the token of its login without reading it`() async throws {
-        let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         try await fixture.engine.accounts.logOut(ada)
@@ -141,7 +139,6 @@ struct SecretStoreUseTests {
     @Test func `a renewed token that is not stored survives the restart of its session`()
         async throws
     {
-        let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]
@@ -155,7 +152,6 @@ struct SecretStoreUseTests {
     }
 
     @Test func `a login replaces a token that was locked`() async throws {
-        let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         secrets.update { $0.lockedKeys = [.account(ada.id.text)] }
@@ -164,7 +160,6 @@ struct SecretStoreUseTests {
     }
 
     @Test func `the connection is kept while a login or an account needs it`() async throws {
-        let fixture = try federation.fixture()
         let secrets = fixture.ports.secrets.state
         #expect(!secrets.value.isConnectionKept)
         let login = try federation.start(fixture)

@@ -12,6 +12,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct TokenTests {
     private let federation = FakeFederation()
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try federation.fixture() }
 
     private func waitForLiveTokens(_ tokens: Set<String>) async throws {
         try await federation.state.wait { Set($0.live.keys) == tokens ? true : nil }
@@ -28,7 +31,6 @@ struct TokenTests {
     @Test func `a token is renewed and revoked by its client after another registration`()
         async throws
     {
-        let fixture = try federation.fixture()
         federation.state.update { $0.lifetime = 7200 }
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.scopes = ["read", "write"] }
@@ -76,7 +78,6 @@ struct TokenTests {
     @Test func `a login revokes the token that it replaces, and a removal all that is left`()
         async throws
     {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         try await federation.logIn(fixture)
         try await federation.logIn(fixture, for: ada)
@@ -89,7 +90,6 @@ struct TokenTests {
     }
 
     @Test func `a token that a server issues again is not revoked`() async throws {
-        let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
         let ada = try await federation.logIn(fixture)
         try await federation.logIn(fixture, for: ada)
@@ -102,7 +102,6 @@ struct TokenTests {
     }
 
     @Test func `a token that was left in the keyring is revoked by the next login`() async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         let left = try #require(
             fixture.ports.secrets.state.value.secrets[.account(ada.id.text)])
@@ -118,7 +117,6 @@ struct TokenTests {
     }
 
     @Test func `a login that cannot be stored leaves the account its token`() async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture, "ada", "1")
         try fixture.breakStore()
         // The rename has to be stored.
@@ -151,7 +149,6 @@ struct TokenTests {
     // MARK: Registrations
 
     @Test func `the registration at a server goes with its last account`() async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         let bob = try await federation.logIn(fixture, "bob")
         let other = try await federation.logIn(fixture, at: "two.example")
@@ -176,7 +173,6 @@ struct TokenTests {
     @Test func `a failed login leaves no secret, and the next one needs no other registration`()
         async throws
     {
-        let fixture = try federation.fixture()
         let cancelled = try federation.start(fixture)
         await cancelled.prepared()
         cancelled.cancel()
@@ -195,7 +191,6 @@ struct TokenTests {
     // MARK: Logins that fail
 
     @Test func `a token that arrives after the login was cancelled is revoked`() async throws {
-        let fixture = try federation.fixture()
         let login = try federation.start(fixture)
         await login.prepared()
         let http = fixture.ports.http
@@ -212,7 +207,6 @@ struct TokenTests {
     }
 
     @Test func `the token of another user than expected is revoked`() async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         await #expect(throws: EngineError.self) {
             try await federation.logIn(fixture, "bob", for: ada)
@@ -224,7 +218,6 @@ struct TokenTests {
 
     @Test(arguments: [false, true])
     func `a revocation is repeated until the server can be reached`(byClock: Bool) async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.logOut(ada)
@@ -250,7 +243,6 @@ struct TokenTests {
     func `the removal of an account reports a token that could not be revoked`(
         refusesRevocations: Bool
     ) async throws {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = refusesRevocations }
         try await fixture.engine.accounts.remove(ada)
@@ -261,7 +253,6 @@ struct TokenTests {
     }
 
     @Test func `a token that is issued again is not revoked later`() async throws {
-        let fixture = try federation.fixture()
         federation.state.update { $0.reusesTokens = true }
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = true }

@@ -12,10 +12,12 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct UserIDTests {
     private let federation = FakeFederation()
+    private let fixture: EngineFixture
+
+    init() throws { fixture = try federation.fixture() }
 
     @Test(arguments: [false, true])
     func `a login after a rename renews the account`(namesAccount: Bool) async throws {
-        let fixture = try federation.fixture()
         let account = try await federation.logIn(fixture, "ada", "1")
         let renamed = try await federation.logIn(
             fixture, "eve", "1", for: namesAccount ? account : nil)
@@ -31,7 +33,6 @@ struct UserIDTests {
     @Test func `a login after a rename renews a logged-out account and keeps its own label`()
         async throws
     {
-        let fixture = try federation.fixture()
         let account = try await federation.logIn(fixture, "ada", "1")
         try await account.setLabel("Work")
         try await fixture.engine.accounts.logOut(account)
@@ -43,7 +44,6 @@ struct UserIDTests {
 
     @Test func `a user with the former name of another gets an account of their own`() async throws
     {
-        let fixture = try federation.fixture()
         let ada = try await federation.logIn(fixture, "ada", "1")
         let other = try await federation.logIn(fixture, "ada", "2")
         #expect(other !== ada)
@@ -57,7 +57,6 @@ struct UserIDTests {
     }
 
     @Test func `a user ID counts for its own server only`() async throws {
-        let fixture = try federation.fixture()
         let one = try await federation.logIn(fixture, "ada", "1")
         let two = try await federation.logIn(fixture, "eve", "1", at: "two.example")
         #expect(one !== two)
@@ -67,7 +66,6 @@ struct UserIDTests {
     @Test func `an account without a user ID is found by its name, and gets the ID of the login`()
         async throws
     {
-        let fixture = try federation.fixture()
         let account = try await federation.logIn(fixture, "ada")
         #expect(try await federation.logIn(fixture, "ada", "1") === account)
         #expect(account.identity.userID == "1")

@@ -15,12 +15,12 @@ struct WatchTests {
     private let client = WatcherID.client(":1.1")
     /// The interval with its largest shift.
     private let interval = Duration.seconds(990)
+    /// An account that is ready, of which a client has read the source `new`.
+    private let fixture: ServiceFixture
 
-    /// An account that is ready, one of whose sources a client has read.
-    private func watched(_ source: String = "new") async throws -> ServiceFixture {
-        let fixture = try await ServiceFixture(nine, isOpen: true)
-        try await read(fixture, source, by: client)
-        return fixture
+    init() async throws {
+        fixture = try await ServiceFixture(nine, isOpen: true)
+        try await read(fixture, "new", by: client)
     }
 
     private func read(
@@ -57,7 +57,6 @@ struct WatchTests {
     }
 
     @Test func `a client that only listens gets new photos within each interval`() async throws {
-        let fixture = try await watched()
         for number in 1...5 {
             fixture.service.state.update { $0.photos.insert("new\(number)", at: 0) }
             try await advance(interval, fixture)
@@ -67,7 +66,6 @@ struct WatchTests {
     }
 
     @Test func `after the watcher is gone, there is no timer and no request`() async throws {
-        let fixture = try await watched()
         #expect(fixture.account.feedWatch.isActive)
         fixture.engine.unwatch(client)
         #expect(!fixture.account.feedWatch.isActive)
@@ -77,7 +75,6 @@ struct WatchTests {
     }
 
     @Test func `a watch ends a day after the last read`() async throws {
-        let fixture = try await watched()
         for _ in 1...24 * 4 + 2 where fixture.account.feedWatch.isWatched(SourceID("new")) {
             try await advance(interval, fixture)
         }
@@ -89,7 +86,6 @@ struct WatchTests {
     func `64 clients with pages of different lengths cost one request per interval`()
         async throws
     {
-        let fixture = try await watched()
         for number in 2...64 {
             try await read(fixture, "new", by: .client(":1.\(number)"), count: 1 + number % 3)
         }
@@ -101,7 +97,6 @@ struct WatchTests {
     }
 
     @Test func `an hour with three watched sources costs at most 15 requests`() async throws {
-        let fixture = try await watched()
         try await read(fixture, "other", by: client)
         try await read(fixture, "topic", by: .client(":1.2"))
         for _ in 1...60 { try await advance(.seconds(60), fixture) }
@@ -111,7 +106,6 @@ struct WatchTests {
     }
 
     @Test func `a refresh by any caller restarts the interval`() async throws {
-        let fixture = try await watched()
         try await advance(.seconds(600), fixture)
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.count("new top") == 2)
@@ -127,7 +121,8 @@ struct WatchTests {
     }
 
     @Test func `an empty source ID watches the default source of that moment`() async throws {
-        let fixture = try await watched("")
+        let fixture = try await ServiceFixture(nine, isOpen: true)
+        try await read(fixture, "", by: client)
         #expect(fixture.account.feedWatch.isWatched(SourceID("new")))
         try await fixture.account.setDefaultSource(SourceID("other"))
         try await advance(interval, fixture, requests: 2)
@@ -138,7 +133,6 @@ struct WatchTests {
 
     @Test func `nothing is refreshed on a metered network, due sources are after it`() async throws
     {
-        let fixture = try await watched()
         fixture.engine.isMetered = true
         #expect(!fixture.account.feedWatch.isActive)
         try await advance(.seconds(7200), fixture, requests: 1)
@@ -150,7 +144,6 @@ struct WatchTests {
     @Test func `a captive portal does not stop the refreshes of a server that responds`()
         async throws
     {
-        let fixture = try await watched()
         fixture.engine.setOnline(false)
         try await advance(interval, fixture, requests: 2)
         #expect(fixture.account.state == .ready)
@@ -159,7 +152,6 @@ struct WatchTests {
     @Test func `watched sources of an unreachable service are refreshed once it is reachable`()
         async throws
     {
-        let fixture = try await watched()
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         try await advance(interval, fixture, requests: 2)
         try await fixture.state { if case .offline = $0 { true } else { false } }
@@ -174,7 +166,6 @@ struct WatchTests {
     }
 
     @Test func `nothing is refreshed during a rate limit`() async throws {
-        let fixture = try await watched()
         let until = fixture.ports.time.value + .seconds(3000)
         fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
         try await advance(interval, fixture)
@@ -192,7 +183,6 @@ struct WatchTests {
     }
 
     @Test func `less than a quarter of the request budget is left to clients`() async throws {
-        let fixture = try await watched()
         let reset = fixture.ports.time.value + .seconds(5000)
         try await report(RateLimit(remaining: 12, limit: 50, reset: reset), fixture)
         try await advance(.seconds(4000), fixture, requests: 1)
@@ -204,21 +194,18 @@ struct WatchTests {
     }
 
     @Test(.timeLimit(.minutes(2))) func `a quarter of the request budget is enough`() async throws {
-        let fixture = try await watched()
         try await report(RateLimit(remaining: 25, limit: 100, reset: nil), fixture)
         try await advance(interval, fixture, requests: 2)
     }
 
     @Test(.timeLimit(.minutes(2)))
     func `a budget without a time of renewal counts as renewed after an hour`() async throws {
-        let fixture = try await watched()
         try await report(RateLimit(remaining: 0, limit: 50, reset: nil), fixture)
         try await advance(.seconds(3599), fixture, requests: 1)
         try await advance(.seconds(1), fixture, requests: 2)
     }
 
     @Test func `a budget that ends with a refresh stops the other refreshes`() async throws {
-        let fixture = try await watched()
         try await read(fixture, "other", by: client)
         fixture.engine.isMetered = true
         try await advance(.seconds(2000), fixture)
@@ -232,7 +219,6 @@ struct WatchTests {
     }
 
     @Test func `after a resume, a source that became due is refreshed at once`() async throws {
-        let fixture = try await watched()
         // The timer does not count the time of the suspension.
         fixture.ports.time.update { $0 = $0 + .seconds(3600) }
         fixture.engine.resumed()
@@ -247,7 +233,6 @@ struct WatchTests {
 
     @Test(.timeLimit(.minutes(2)))
     func `a failed refresh is not repeated before the next interval`() async throws {
-        let fixture = try await watched()
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
         try await advance(interval, fixture, requests: 2)
         fixture.engine.retryNow()
@@ -259,7 +244,6 @@ struct WatchTests {
     // MARK: Settings and sessions
 
     @Test func `a change of the interval applies to existing watchers`() async throws {
-        let fixture = try await watched()
         fixture.engine.setRefreshInterval(.zero)
         #expect(!fixture.account.feedWatch.isActive)
         try await advance(.seconds(7200), fixture, requests: 1)
@@ -276,7 +260,6 @@ struct WatchTests {
     @Test func `a watch outlasts a session, and pauses while the account is logged out`()
         async throws
     {
-        let fixture = try await watched()
         fixture.engine.restartSessions(of: "service")
         try await fixture.state { $0 == .ready }
         try await advance(interval, fixture, requests: 2)
@@ -289,7 +272,6 @@ struct WatchTests {
     }
 
     @Test func `an account that is removed leaves no timer`() async throws {
-        let fixture = try await watched()
         try await fixture.engine.accounts.remove(fixture.account)
         #expect(!fixture.account.feedWatch.isActive)
     }
@@ -336,7 +318,6 @@ struct WatchTests {
     // MARK: Changes
 
     @Test func `a rate limit is a change of the state, and of nothing else`() async throws {
-        let fixture = try await watched()
         fixture.base.changes.update { $0 = [] }
         try await report(RateLimit(remaining: 40, limit: 50, reset: nil), fixture)
         #expect(Set(fixture.base.changes.value) == [.state])
