@@ -12,11 +12,11 @@ nonisolated package struct OAuthToken: Sendable {
     /// The expiry of the access token; nil if the service does not state it. Counted from ``obtained`` by the clock of
     /// this machine, so that the clock of the service does not matter.
     package let expires: Timestamp?
-    /// The client that the token was issued to; nil for a token that was stored without one, and for a key.
+    /// The client that the token was issued to; nil for a key, and for a token without OAuth.
     ///
     /// Only this client can renew and revoke the token, also after the application was registered again. Only the
     /// addresses for that are stored with the token.
-    package var client: RegisteredClient?
+    package let client: RegisteredClient?
     /// True if the service issued the token for a user name and a password, false for an OAuth token and for a key.
     package var isIssued = false
 
@@ -86,7 +86,7 @@ extension OAuthToken {
         var scopes: [String]
         var obtained: Int64
         var expires: Int64?
-        // The client. Earlier versions of this program store none, and ignore it.
+        // The client; missing for a key, and for a token without OAuth.
         var client: String?
         var secret: String?
         var tokenURL: String?

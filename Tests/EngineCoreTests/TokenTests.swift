@@ -48,31 +48,6 @@ struct TokenTests {
         #expect(fixture.ports.http.requests.value.last?.url == "https://one.example/revoke")
     }
 
-    @Test func `a token that was stored without a client takes the one of its server`()
-        async throws
-    {
-        federation.state.update { $0.lifetime = 7200 }
-        let first = try federation.fixture()
-        let ada = try await federation.logIn(first)
-        var old = try #require(storedToken(first, ada))
-        old.client = nil
-        first.engine.stop()
-        var secrets = first.ports.secrets.state.value
-        secrets.secrets[.account(ada.id.text)] = old.encoded.withBytes { Array($0) }
-
-        let fixture = try federation.fixture(first.directory)
-        fixture.ports.secrets.state.update { $0 = secrets }
-        fixture.engine.start()
-        let account = try #require(fixture.engine.accounts.all.first)
-        // Another registration replaces the one that the token belongs to.
-        federation.state.update { $0.scopes = ["read", "write"] }
-        try await federation.logIn(fixture, "bob")
-        let credentials = try #require(account.remote?.credentials)
-        let renewed = try await credentials.renew(insteadOf: Secret("token-1"))
-        #expect(federation.state.value.live[renewed.accessToken.withText { $0 }] == "client-1")
-        #expect(storedToken(fixture, account)?.client?.client.id == "client-1")
-    }
-
     // MARK: Replaced tokens
 
     @Test func `a login revokes the token that it replaces, and a removal all that is left`()

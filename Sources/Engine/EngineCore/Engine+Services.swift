@@ -33,7 +33,7 @@ extension Engine {
         ) { [weak self, weak account, usesOAuth = method.usesOAuth] token in
             guard let self, let account else { throw CancellationError() }
             guard usesOAuth else { throw OAuthError.noRefreshToken }
-            return try await tokenEndpoint(for: token, at: server, account.provider, settings)
+            return try await tokenEndpoint(for: token, account.provider, settings)
         }
         let client = AuthorizedClient(ports.http, credentials, access ?? KeyDescription(nil))
         let session = provider.makeSession(

@@ -11,35 +11,25 @@ extension Engine {
     /// Returns the endpoint at which a token is renewed and revoked, with the client that the token was issued to.
     ///
     /// - Parameters:
-    ///   - token: The token. A token without a client belongs to the client that is registered now.
-    ///   - server: The server; empty for a service that is not federated.
+    ///   - token: The token.
     ///   - provider: The provider, which may be unusable.
     ///   - settings: The settings of the provider.
     /// - Returns: The endpoint.
-    /// - Throws: ``EngineError/notConfigured(_:)``, ``SecretStoreError``, ``ProviderError``,
-    ///   ``OAuthError/invalidClient`` if the client is unknown.
+    /// - Throws: ``ProviderError``; ``OAuthError/noRefreshToken`` for a token without a client.
     func tokenEndpoint(
-        for token: OAuthToken, at server: String, _ provider: any Provider,
-        _ settings: ProviderSettings
+        for token: OAuthToken, _ provider: any Provider, _ settings: ProviderSettings
     ) async throws -> TokenEndpoint {
-        if let provider = provider.loginMethod.oauth {
-            guard let client = token.client?.client else {
-                return try await tokenEndpoint(provider, settings)
-            }
-            if client.id == settings["ClientId"],
-                // The user may have renewed the client secret since then.
-                let configured = try? await tokenEndpoint(provider, settings)
-            {
-                return configured
-            }
-            return TokenEndpoint(try provider.oauth(settings), client, ports.http)
+        guard let client = token.client else { throw OAuthError.noRefreshToken }
+        guard let provider = provider.loginMethod.oauth else {
+            return TokenEndpoint(client, ports.http)
         }
-        if let client = token.client { return TokenEndpoint(client, ports.http) }
-        guard provider.loginMethod.isFederated else { throw OAuthError.noRefreshToken }
-        guard let known = try await logins.registrations.stored(at: server, provider) else {
-            throw OAuthError.invalidClient
+        if client.client.id == settings["ClientId"],
+            // The user may have renewed the client secret since then.
+            let configured = try? await tokenEndpoint(provider, settings)
+        {
+            return configured
         }
-        return TokenEndpoint(known, ports.http)
+        return TokenEndpoint(try provider.oauth(settings), client.client, ports.http)
     }
 
     /// Returns the token endpoint of a provider. Reads the client secret.
@@ -83,7 +73,7 @@ extension Engine {
         user: AccountIdentity? = nil, with endpoint: TokenEndpoint? = nil
     ) {
         let method = provider.loginMethod
-        guard token.isIssued || token.client != nil || method.usesOAuth else { return }
+        guard token.isIssued || token.client != nil else { return }
         let settings = ports.settings.settings(of: provider.info.id)
         let owner = user.flatMap { accounts.account($0, of: provider) }
         let account = token.isIssued ? owner : nil
@@ -104,7 +94,7 @@ extension Engine {
             }
             let endpoint =
                 if let endpoint { endpoint } else {
-                    try await tokenEndpoint(for: token, at: server, provider, settings)
+                    try await tokenEndpoint(for: token, provider, settings)
                 }
             try await endpoint.revoke(token)
         }

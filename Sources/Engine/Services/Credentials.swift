@@ -19,7 +19,7 @@ package final class Credentials: AccessTokens {
     private let key: SecretKey
     /// True if the account has a token. Otherwise the secret store is not used.
     private let isNeeded: Bool
-    /// The key of the secret of the client that ``endpoint`` may read; nil if there is no client.
+    /// The key of the secret of the client of the tokens; nil if there is no client.
     private let clientKey: SecretKey?
     /// The text that a keyring manager shows for the token. Used when a token is stored.
     package var label: String
@@ -43,12 +43,12 @@ package final class Credentials: AccessTokens {
     ///   - account: The account.
     ///   - label: The text that a keyring manager shows for the token.
     ///   - secrets: The store of the token.
-    ///   - clientKey: The key of the secret of the client that `endpoint` reads; nil if there is no client.
+    ///   - clientKey: The key of the secret of the client of the tokens; nil if there is no client.
     ///   - isNeeded: True if the account has a token.
     ///   - now: Returns the current time.
     ///   - revoke: Revokes a token in the background. The endpoint is nil if it is not known yet.
-    ///   - endpoint: Returns the endpoint at which a token is renewed. Its client is stored with a token that was stored
-    ///     without one. Called only when the endpoint is needed, because it may read the client's secret.
+    ///   - endpoint: Returns the endpoint at which a token is renewed. Called only when the endpoint is needed, because
+    ///     it may read the client's secret.
     package init(
         _ account: AccountID, label: String, _ secrets: any SecretStore,
         clientKey: SecretKey? = nil, isNeeded: Bool = true, now: @escaping () -> Timestamp,
@@ -108,16 +108,10 @@ package final class Credentials: AccessTokens {
             let stored = try await secrets.lookUp(key)
             // A login may have stored a newer one in the meantime.
             if let token { return token }
-            guard let stored, var token = OAuthToken(encoded: stored) else {
+            guard let stored, let token = OAuthToken(encoded: stored) else {
                 problem = .needsLogin(
                     reason: Message("The token is not in the keyring; log in again."))
                 throw ProviderError.unauthorized
-            }
-            if token.client == nil, let client = try? await endpoint(token).registered {
-                if let token = self.token { return token }
-                token.client = client
-                // The token is stored with the next request.
-                unsaved = token
             }
             self.token = token
             problem = nil

@@ -22,7 +22,11 @@ final class ClientRegistrations {
         let key = SecretKey.server(server.name, of: provider.info.id)
         return try await requests.run(key) { [self, ports = engine.ports] in
             var known = new[key]
-            if known == nil { known = try await stored(at: server.name, provider) }
+            if known == nil {
+                known = try await ports.secrets.lookUp(key).flatMap {
+                    RegisteredClient(encoded: $0)
+                }
+            }
             if let known,
                 known.description.isRegistered(like: server.oauth),
                 server.oauth.registration?.isForOneLogin != true,
@@ -40,25 +44,12 @@ final class ClientRegistrations {
         }
     }
 
-    /// Reads the stored registration at a server; nil if there is none.
-    func stored(at server: String, _ provider: any Provider) async throws -> RegisteredClient? {
-        try await engine.ports.secrets.lookUp(.server(server, of: provider.info.id))
-            .flatMap { RegisteredClient(encoded: $0) }
-    }
-
     /// Stores the registration of a login that succeeded, if it is new.
     ///
     /// Best effort: the token contains a copy, and only the next login registers again.
     func store(at server: String, _ provider: any Provider) async {
         let key = SecretKey.server(server, of: provider.info.id)
         guard let client = new[key] else { return }
-        // Before the registration is replaced, it is added to the tokens that were stored without a client.
-        for account in engine.accounts.all
-        where account.provider.info.id == provider.info.id
-            && account.identity.server == server
-        {
-            _ = try? await account.credentials?.load()
-        }
         do {
             try await engine.ports.secrets.store(
                 client.encoded, for: key, label: "Image Feed: the application at \(server)")
