@@ -92,20 +92,6 @@ struct TokenRecipientsTests {
         }
         #expect(next.engine.accounts[account.id]?.isLoggedIn == true)
     }
-
-    @Test func `accounts from before recipients were stored stay logged in`() async throws {
-        let account = try await logIn()
-        fixture.engine.stop()
-        try fixture.execute("DELETE FROM setting WHERE key LIKE 'token%'")
-        let next = try EngineFixture(fixture.directory, providers: [KeyedProvider()])
-        try await next.ports.secrets.store(
-            OAuthToken.key(Secret("key"), now: next.ports.time.value).encoded,
-            for: .account(account.id.text), label: "")
-        next.engine.start()
-        try await next.states.wait { $0.last == .ready ? true : nil }
-        next.engine.stop()
-        #expect(try next.stored.tokenRecipients[account.id]?.isEmpty == false)
-    }
 }
 
 /// A provider whose users have a key, and that sends a request to each of its hosts for a page.

@@ -1,5 +1,4 @@
 internal import EngineModel
-internal import Logging
 internal import OAuth
 internal import ProviderKit
 internal import Services
@@ -201,23 +200,9 @@ extension Engine {
     /// Another version of a provider may send the token to other hosts, or pass it to another program. The user agrees
     /// to that with a new login.
     func recipientsProblem(of account: Account) -> Message? {
-        guard let provider = account.provider.installed else { return nil }
-        let current = provider.tokenRecipients
-        guard !current.isEmpty else { return nil }
-        guard let known = tokenRecipients[account.id] else {
-            // The last login was before recipients were stored.
-            Task {
-                do {
-                    try await storeTokenRecipients(of: provider, for: account.id)
-                } catch {
-                    ports.logger.warning(
-                        "The recipients of a token cannot be stored",
-                        metadata: ["account": "\(account.id)", "error": "\(error)"])
-                }
-            }
-            return nil
-        }
-        guard !current.isSubset(of: known) else { return nil }
+        guard let provider = account.provider.installed,
+            !provider.tokenRecipients.isSubset(of: tokenRecipients[account.id] ?? [])
+        else { return nil }
         let isKey = if case .key = provider.loginMethod { true } else { false }
         let name = provider.info.name
         return isKey
