@@ -4,11 +4,11 @@ package import EngineCore
 /// A presenter that shows notifications with the notification service of the desktop.
 ///
 /// The presenter does not access the service before the first notification. A missing or hanging service has no other
-/// effect than the loss of the notification. The delegate is notified when a service appears.
+/// effect than the loss of the notification. An event reports that a service appeared.
 ///
 /// Source: Desktop Notifications Specification 1.2.
 package final class DesktopNotificationPresenter: NotificationPresenter {
-    package weak var delegate: (any NotificationPresenterDelegate)?
+    package var onEvent: (NotificationEvent) -> Void = { _ in }
     /// True if the user enabled notifications.
     package var isWanted = true {
         didSet {
@@ -16,9 +16,9 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
             let shown = Array(ids.keys)
             if !isWanted, !shown.isEmpty {
                 for number in shown { withdraw(number) }
-                delegate?.notificationsLost(shown)
+                onEvent(.lost(shown))
             }
-            if isWanted { delegate?.presenterAppeared() }
+            if isWanted { onEvent(.serviceAppeared) }
         }
     }
     private let connection: BusConnection
@@ -127,8 +127,8 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
         ids = [:]
         numbers = [:]
         token = nil
-        if !lost.isEmpty { delegate?.notificationsLost(lost) }
-        if isThere { delegate?.presenterAppeared() }
+        if !lost.isEmpty { onEvent(.lost(lost)) }
+        if isThere { onEvent(.serviceAppeared) }
     }
 
     private func receive(_ signal: BusMessage) {
@@ -142,14 +142,14 @@ package final class DesktopNotificationPresenter: NotificationPresenter {
             else { return }
             let text = token?.id == id ? token?.text : nil
             token = nil
-            delegate?.notificationInvoked(action, number, activationToken: text ?? "")
+            onEvent(.invoked(action, number, activationToken: text ?? ""))
         case "NotificationClosed":
             guard let (id, reason): (UInt32, UInt32) = try? signal.read(),
                 let number = numbers[id], ids[number] == id
             else { return }
             // The reason 1 means expired. The service may still list an expired notification and replace it there.
             if reason != 1 { ids[number] = nil }
-            delegate?.notificationClosed(number, reason == 1 ? .expired : .dismissed)
+            onEvent(reason == 1 ? .expired(number) : .dismissed(number))
         default: break
         }
     }

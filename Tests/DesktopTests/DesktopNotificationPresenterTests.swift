@@ -12,12 +12,23 @@ import Testing
 struct DesktopNotificationPresenterTests {
     private let connection: BusConnection
     private let board: DesktopNotificationPresenter
-    private let delegate = Delegate()
+    /// The events, as text.
+    private let told = Observed<[String]>()
 
     init() throws {
         connection = try PrivateBus.current.connect()
         board = DesktopNotificationPresenter(connection)
-        board.delegate = delegate
+        board.onEvent = { [told] event in
+            switch event {
+            case .invoked(let action, let number, let token):
+                told.append("\(action) \(number) \(token)")
+            case .expired(let number): told.append("expired \(number)")
+            case .dismissed(let number): told.append("dismissed \(number)")
+            case .lost(let numbers):
+                for number in numbers.sorted() { told.append("lost \(number)") }
+            case .serviceAppeared: told.append("appeared")
+            }
+        }
     }
 
     private let notice = NotificationContent(
@@ -126,7 +137,7 @@ struct DesktopNotificationPresenterTests {
         #expect(body.utf8.count < 700)
     }
 
-    @Test func `the delegate gets the user's actions with the number of the notification`()
+    @Test func `the events have the user's actions with the number of the notification`()
         async throws
     {
         let service = try await FakeNotifications(firstID: 10)
@@ -138,9 +149,9 @@ struct DesktopNotificationPresenterTests {
         service.invoke("retry", 99)
         service.close(10, reason: 1)
         service.close(11, reason: 2)
-        try await delegate.told.wait { $0.count >= 4 ? true : nil }
+        try await told.wait { $0.count >= 4 ? true : nil }
         #expect(
-            delegate.told.value == ["retry 3 ", "login 4 front", "expired 3", "dismissed 4"])
+            told.value == ["retry 3 ", "login 4 front", "expired 3", "dismissed 4"])
         // An expired notification may be in a list; a dismissed one is gone.
         #expect(await board.show(notice, as: 3))
         #expect(await board.show(notice, as: 4))
@@ -158,15 +169,15 @@ struct DesktopNotificationPresenterTests {
                     "ActionInvoked"), 1 as UInt32, "retry"))
         _ = try await stranger.owner(of: FakeNotifications.name)
         service.invoke("login", 1)
-        try await delegate.told.wait { $0.isEmpty ? nil : true }
-        #expect(delegate.told.value == ["login 1 "])
+        try await told.wait { $0.isEmpty ? nil : true }
+        #expect(told.value == ["login 1 "])
     }
 
     @Test func `notifications are shown when a service appears`() async throws {
         #expect(await !board.show(notice, as: 1))
         let service = try await FakeNotifications()
-        try await delegate.told.wait { $0.isEmpty ? nil : true }
-        #expect(delegate.told.value == ["appeared"])
+        try await told.wait { $0.isEmpty ? nil : true }
+        #expect(told.value == ["appeared"])
         #expect(await board.show(notice, as: 1))
         #expect(service.shown.value.count == 1)
     }
@@ -176,8 +187,8 @@ struct DesktopNotificationPresenterTests {
         #expect(await board.show(notice, as: 1))
         try await old.stop()
         let new = try await FakeNotifications(["body"], firstID: 5)
-        try await delegate.told.wait { $0.contains("appeared") ? true : nil }
-        #expect(delegate.told.value == ["lost 1", "appeared"])
+        try await told.wait { $0.contains("appeared") ? true : nil }
+        #expect(told.value == ["lost 1", "appeared"])
         // The id belongs to another notification now.
         new.invoke("retry", 5)
         board.withdraw(1)
@@ -185,7 +196,7 @@ struct DesktopNotificationPresenterTests {
         #expect(new.shown.value.first?.replaces == 0)
         #expect(new.shown.value.first?.actions == [])
         #expect(new.closed.value == [])
-        #expect(delegate.told.value == ["lost 1", "appeared"])
+        #expect(told.value == ["lost 1", "appeared"])
     }
 
     @Test(.timeLimit(.minutes(2))) func `a hanging service does not block the callers`()
@@ -210,7 +221,7 @@ struct DesktopNotificationPresenterTests {
         #expect(await !board.show(notice, as: 1))
         #expect(service.shown.value.count == 1)
         board.isWanted = true
-        #expect(delegate.told.value == ["lost 1", "appeared"])
+        #expect(told.value == ["lost 1", "appeared"])
         #expect(await board.show(notice, as: 1))
     }
 
@@ -225,21 +236,4 @@ struct DesktopNotificationPresenterTests {
         #expect(await !board.show(notice, as: 1))
         #expect(listing.has("started"))
     }
-}
-
-/// A delegate that records its calls as text.
-@MainActor
-private final class Delegate: NotificationPresenterDelegate {
-    let told = Observed<[String]>()
-
-    func notificationInvoked(_ action: NotificationAction, _ number: Int, activationToken: String) {
-        told.append("\(action) \(number) \(activationToken)")
-    }
-    func notificationClosed(_ number: Int, _ closing: NotificationCloseReason) {
-        told.append("\(closing) \(number)")
-    }
-    func notificationsLost(_ numbers: [Int]) {
-        for number in numbers.sorted() { told.append("lost \(number)") }
-    }
-    func presenterAppeared() { told.append("appeared") }
 }

@@ -4,7 +4,7 @@ import TestSupport
 /// A notification service that records the notifications for tests.
 @MainActor
 final class FakeNotificationPresenter: NotificationPresenter {
-    weak var delegate: (any NotificationPresenterDelegate)?
+    var onEvent: (NotificationEvent) -> Void = { _ in }
     /// The notifications that are shown, by number.
     let notifications = Observed<[Int: NotificationContent]>([:])
     /// The number of calls that show or replace a notification.
@@ -36,6 +36,6 @@ final class FakeNotificationPresenter: NotificationPresenter {
 
     /// Invokes an action, as the user does with a button.
     func press(_ action: NotificationAction, _ number: Int, token: String = "") {
-        delegate?.notificationInvoked(action, number, activationToken: token)
+        onEvent(.invoked(action, number, activationToken: token))
     }
 }

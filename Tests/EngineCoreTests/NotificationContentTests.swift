@@ -293,7 +293,7 @@ struct NotificationContentTests {
         try await presenter.changes.wait { $0 == 1 ? true : nil }
         await Task.yield()
         presenter.isAvailable.update { $0 = true }
-        presenter.delegate?.presenterAppeared()
+        presenter.onEvent(.serviceAppeared)
         try await presenter.waitFor("Photos and likes cannot be stored")
         #expect(presenter.notifications.value.count == 1)
     }

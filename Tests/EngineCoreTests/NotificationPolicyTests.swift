@@ -100,7 +100,7 @@ import Testing
 
     @Test func `issues during the pause after a dismissal wait and are shown together`() {
         var policy = raised
-        policy.closed(1, .dismissed)
+        policy.closed(1, isExpired: false)
         #expect(policy.raise(like("b"), about: ada) == [.post(1)])
         #expect(policy.content(1) == nil)
         #expect(policy.raise(like("c"), about: ada) == [])
@@ -115,18 +115,18 @@ import Testing
 
     @Test func `an issue that is resolved while it waits is not shown`() {
         var policy = raised
-        policy.closed(1, .dismissed)
+        policy.closed(1, isExpired: false)
         _ = policy.raise(refusal, about: ada)
         #expect(policy.resolve(.needsLogin, about: ada) == [])
         #expect(policy.pauseEnded(ada) == [])
     }
 
-    @Test(arguments: [NotificationCloseReason.expired, .dismissed])
-    func `a state is reported once until it is resolved`(reason: NotificationCloseReason) {
+    @Test(arguments: [false, true])
+    func `a state is reported once until it is resolved`(isExpired: Bool) {
         var policy = NotificationPolicy()
         #expect(policy.raise(refusal, about: ada) == [.post(1), .startPause(ada)])
         #expect(policy.raise(refusal, about: ada) == [])
-        policy.closed(1, reason)
+        policy.closed(1, isExpired: isExpired)
         _ = policy.pauseEnded(ada)
         #expect(policy.raise(refusal, about: ada) == [])
         // The notification may still be in the list of past ones, where it is withdrawn.
@@ -137,7 +137,7 @@ import Testing
 
     @Test func `a like that fails after expiry replaces the expired notification`() {
         var policy = raised
-        policy.closed(1, .expired)
+        policy.closed(1, isExpired: true)
         _ = policy.pauseEnded(ada)
         #expect(policy.raise(like("b"), about: ada) == [.post(1), .startPause(ada)])
         #expect(policy.content(1)?.text.hasPrefix("2 likes") == true)
@@ -160,7 +160,7 @@ import Testing
 
     @Test func `an action of an expired notification works`() {
         var policy = raised
-        policy.closed(1, .expired)
+        policy.closed(1, isExpired: true)
         #expect(policy.act(.retry, on: 1)?.issues.first?.likes.map(\.photo.text) == ["a"])
     }
 
@@ -178,7 +178,7 @@ import Testing
     @Test func `a lost notification is shown again after the pause`() {
         var policy = raised
         _ = policy.raise(like("a"), about: bob)
-        policy.closed(2, .dismissed)
+        policy.closed(2, isExpired: false)
         policy.lost(1)
         policy.lost(2)
         _ = policy.presenterAppeared()

@@ -57,20 +57,26 @@ nonisolated package enum NotificationAction: String, CaseIterable, Sendable {
     }
 }
 
-/// The reason why a notification was closed.
-nonisolated package enum NotificationCloseReason: Sendable {
-    /// The notification timed out. It may still be in the list of past notifications, where its actions work.
-    case expired
-    /// The user closed it.
-    case dismissed
+/// An event of the notification service, with the numbers of notifications.
+nonisolated package enum NotificationEvent: Sendable {
+    /// The user chose an action. The token permits an opened window to take the focus; it is empty if there is none.
+    case invoked(NotificationAction, Int, activationToken: String)
+    /// A notification timed out. It may still be in the list of past notifications, where its actions work.
+    case expired(Int)
+    /// The user closed a notification.
+    case dismissed(Int)
+    /// Notifications disappeared because the notification service ended.
+    case lost([Int])
+    /// A notification service started.
+    case serviceAppeared
 }
 
 /// The service that shows notifications: the notification service of the desktop.
 ///
 /// The service may be missing, start, end, hang, and lack any optional feature.
 package protocol NotificationPresenter: AnyObject {
-    /// The receiver of events. It is set once, by the object that shows notifications, and is referenced weakly.
-    var delegate: (any NotificationPresenterDelegate)? { get set }
+    /// The receiver of events. It is set once, by the object that shows notifications.
+    var onEvent: (NotificationEvent) -> Void { get set }
 
     /// Shows a notification. It replaces the notification with the same number.
     ///
@@ -79,25 +85,4 @@ package protocol NotificationPresenter: AnyObject {
 
     /// Withdraws a notification, if it is shown. Does not wait for the service.
     func withdraw(_ number: Int)
-}
-
-/// A receiver of the user's actions and of changes of the notification service.
-package protocol NotificationPresenterDelegate: AnyObject {
-    /// The user chose an action of a notification.
-    ///
-    /// - Parameters:
-    ///   - action: The action.
-    ///   - number: The number of the notification.
-    ///   - activationToken: A token that permits an opened window to take the focus; empty if there is none.
-    func notificationInvoked(
-        _ action: NotificationAction, _ number: Int, activationToken: String)
-
-    /// A notification was closed.
-    func notificationClosed(_ number: Int, _ reason: NotificationCloseReason)
-
-    /// Notifications disappeared because the notification service ended.
-    func notificationsLost(_ numbers: [Int])
-
-    /// A notification service started.
-    func presenterAppeared()
 }

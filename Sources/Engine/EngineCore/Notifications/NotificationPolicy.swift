@@ -120,8 +120,8 @@ nonisolated struct NotificationPolicy {
 
     // MARK: Events of the user and the notification service
 
-    mutating func closed(_ number: Int, _ reason: NotificationCloseReason) {
-        setState(number, reason == .expired ? .expired : .dismissed)
+    mutating func closed(_ number: Int, isExpired: Bool) {
+        setState(number, isExpired ? .expired : .dismissed)
     }
 
     /// Records that a notification could not be shown. No pause follows, because the notification was not visible.

@@ -30,7 +30,7 @@ package final class Notifications {
         self.engine = engine
         clock = engine.ports.clock
         self.presenter = presenter
-        presenter?.delegate = self
+        presenter?.onEvent = { [weak self] in self?.handle($0) }
     }
 
     // MARK: Issues
@@ -131,10 +131,18 @@ extension Notifications: EngineObserver {
 
 // MARK: - Events of the notification service
 
-extension Notifications: NotificationPresenterDelegate {
-    package func notificationInvoked(
-        _ action: NotificationAction, _ number: Int, activationToken: String
-    ) {
+extension Notifications {
+    private func handle(_ event: NotificationEvent) {
+        switch event {
+        case .invoked(let action, let number, let token): perform(action, number, token)
+        case .expired(let number): policy.closed(number, isExpired: true)
+        case .dismissed(let number): policy.closed(number, isExpired: false)
+        case .lost(let numbers): for number in numbers { policy.lost(number) }
+        case .serviceAppeared: perform(policy.presenterAppeared())
+        }
+    }
+
+    private func perform(_ action: NotificationAction, _ number: Int, _ activationToken: String) {
         guard let (subject, issues, steps) = policy.act(action, on: number) else { return }
         perform(steps)
         switch action {
@@ -161,14 +169,4 @@ extension Notifications: NotificationPresenterDelegate {
         default: engine.retryNow()
         }
     }
-
-    package func notificationClosed(_ number: Int, _ reason: NotificationCloseReason) {
-        policy.closed(number, reason)
-    }
-
-    package func notificationsLost(_ numbers: [Int]) {
-        for number in numbers { policy.lost(number) }
-    }
-
-    package func presenterAppeared() { perform(policy.presenterAppeared()) }
 }
