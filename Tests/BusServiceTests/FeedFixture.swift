@@ -101,9 +101,7 @@ final class FeedClient {
     }
 
     func ids(_ source: String = "", count: UInt32 = 30) async throws -> [String] {
-        try await account.page(source, cursor: "", count: count).photos.compactMap {
-            $0["id"]?.string
-        }
+        try await account.page(source, cursor: "", count: count).photos.map(\.id)
     }
 
     /// Leaves the bus.

@@ -18,8 +18,7 @@ struct AvatarTests {
 
     @Test func `the avatar of a local user is empty until it is set to a photo`() async throws {
         try Pictures.add(["a", "Sea/b"])
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
+        let (daemon, client) = try await startDaemon()
         let ada = try await client.logIn("Ада Лавлейс")
         #expect(try await ada.properties(.profile)["Avatar"] == .string(""))
         let photo = try await ada.firstID("album:Sea")

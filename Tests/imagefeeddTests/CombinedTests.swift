@@ -17,8 +17,7 @@ struct CombinedTests {
             // The year 2000 has 366 days.
             try add("\(name).png", "2000:\(digits(month)):\(digits(dayOfMonth)) 12:00:00")
         }
-        _ = try await RunningDaemon()
-        let client = try TestClient()
+        let (_, client) = try await startDaemon()
         let users = [try await client.logIn("ada"), try await client.logIn("bob")]
         let combined = client.service.combined
         #expect(
@@ -28,9 +27,7 @@ struct CombinedTests {
         var ids: [String] = []
         try await poll {
             _ = try await users[0].page("", cursor: "", count: 10)
-            ids = try await users[0].page("memories", cursor: "", count: 10).photos.compactMap {
-                $0["id"]?.string
-            }
+            ids = try await users[0].ids("memories", count: 10)
             return !ids.isEmpty
         }
         let (photos, next) = try await page(

@@ -62,8 +62,7 @@ struct DamagedFilesTests {
                 chmod(files[index], 0o600)
             }
             do {
-                let daemon = try await RunningDaemon()
-                let client = try TestClient()
+                let (daemon, client) = try await startDaemon()
                 let objects = try await client.service.objects()
                 for (path, interfaces) in objects
                 where interfaces[InterfaceName.feed.text] != nil {

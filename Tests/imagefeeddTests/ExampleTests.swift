@@ -43,8 +43,7 @@ struct ExampleTests {
         let (_, _, account) = try await startWithUser(["Newest", "Older"])
         let client = try start(command)
         #expect(try await client.firstLine() == "Newest")
-        let newest = try await account.page("", cursor: "", count: 1).photos.first
-        let id = try #require(newest?["id"]?.string)
+        let id = try await account.firstID()
         // A like changes the photo, but not the feed.
         _ = try await account.like(id)
         try await expectLine("♥ Newest", of: client)

@@ -102,8 +102,7 @@ struct HostileClientTests {
     }
 
     @Test func `unexpected descriptors are closed`() async throws {
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
+        let (daemon, client) = try await startDaemon()
         let file = Variant.fileDescriptor(try Destination.file("unwanted"))
         let options: [String: Variant] = [
             "username": .string(""), "other": file, "list": .array([file, file], of: "h"),
@@ -122,8 +121,7 @@ struct HostileClientTests {
     // MARK: Memory
 
     @Test func `an unknown option is not decoded`() async throws {
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
+        let (daemon, client) = try await startDaemon()
         let bytes = [UInt8](repeating: 0, count: 8 << 20)
         let options = OrderedEntries([
             (key: "username", value: AnyVariant("")), (key: "other", value: AnyVariant(bytes)),

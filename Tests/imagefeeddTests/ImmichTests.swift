@@ -84,9 +84,7 @@ struct ImmichTests {
         try await server.waitForReplies("POST /api/auth/logout", count: 2)
         #expect(server.sessions.isEmpty)
         try await fixture.expectNoTrace(of: "ada", [password, token, second])
-        let (bus, log) = (
-            try await recording.text(), fixture.daemon.process.standardError.value.text
-        )
+        let (bus, log) = try await fixture.output(recording)
         for secret in [password, token, second, key] {
             #expect(!bus.contains(secret) && !log.contains(secret))
         }

@@ -35,8 +35,7 @@ struct LifeTests {
     }
 
     @Test func `a daemon that the bus starts shows all accounts in its first reply`() async throws {
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
+        let (daemon, client) = try await startDaemon()
         let paths = [try await client.logIn("ada").path, try await client.logIn("bob").path]
         try await daemon.kill()
         let variables = try RunningDaemon.environment().map { "'\($0.key)=\($0.value)'" }
@@ -115,8 +114,7 @@ struct LifeTests {
         damage: String
     ) async throws {
         let (daemon, client, account) = try await startWithUser(["a", "b", "c"])
-        let ids = try await account.page("", cursor: "", count: 9).photos
-            .compactMap { $0["id"]?.string }
+        let ids = try await account.ids()
         for id in ids { _ = try await account.like(id) }
         let path = try await client.service.manager.openSlideshow("kit")
         let slideshow = client.service.slideshow(path)
@@ -152,8 +150,7 @@ struct LifeTests {
         let database = try Database(path: file, durability: .full)
         try database.execute(damage)
         try database.execute("UPDATE slideshow SET interval = 1")
-        _ = try await RunningDaemon()
-        let again = try TestClient()
+        let (_, again) = try await startDaemon()
         let ada = ServiceName.accounts.appending("local_ada")
         #expect(try await again.service.objects()[ada] != nil)
         let manager = try await again.service.manager.properties()

@@ -88,8 +88,7 @@ struct LocalSettingsTests {
     @Test func `the download of a local photo keeps the name of its file`() async throws {
         try Pictures.add("My trip, 2.PNG")
         let (_, _, ada) = try await startWithUser()
-        let photo = try #require(try await ada.page("", cursor: "", count: 1).photos.first)
-        let id = try #require(photo["id"]?.string)
+        let id = try await ada.firstID()
         let folder = try PrivateBus.current.directory.appending("saved")
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true)

@@ -195,8 +195,7 @@ struct NetworkTests {
 
     @Test func `local accounts do not connect to the system bus`() async throws {
         _ = try await FakeNetworkManager(state: 20)
-        let daemon = try await RunningDaemon()
-        let client = try TestClient()
+        let (daemon, client) = try await startDaemon()
         try await client.logIn("ada")
         let names: [String] = try await client.connection.call(
             .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "ListNames"))

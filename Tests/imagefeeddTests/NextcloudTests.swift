@@ -56,9 +56,7 @@ struct NextcloudTests {
             [String($0.dropFirst(4)), Data($0.utf8).base64EncodedString()]
         }
         try await fixture.expectNoTrace(of: "ada", secrets)
-        let (bus, log) = (
-            try await recording.text(), fixture.daemon.process.standardError.value.text
-        )
+        let (bus, log) = try await fixture.output(recording)
         for secret in secrets { #expect(!bus.contains(secret) && !log.contains(secret)) }
         #expect(server.requests(on: .unrelated).isEmpty)
     }

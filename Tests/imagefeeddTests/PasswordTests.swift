@@ -56,8 +56,7 @@ struct PasswordTests {
     }
 
     @Test func `a password that is too long or empty is rejected`() async throws {
-        _ = try await RunningDaemon()
-        let client = try TestClient()
+        let (_, client) = try await startDaemon()
         func logIn(_ bytes: Int) async throws {
             let file = try PrivateBus.current.directory.write(
                 String(repeating: "p", count: bytes), to: "tmp/password")
@@ -77,8 +76,7 @@ struct PasswordTests {
 
     @Test(arguments: ["x", "x\u{1}y", " x", String(repeating: "x", count: 65)])
     func `user names are stored exactly or rejected`(odd: String) async throws {
-        _ = try await RunningDaemon()
-        let client = try TestClient()
+        let (_, client) = try await startDaemon()
         let names = ["Ада", "李", "a'b\"c", String(repeating: "👩‍👩‍👧‍👦", count: 64), "../x", odd]
         for name in names {
             guard name == "x" || name != odd else {

@@ -55,8 +55,7 @@ struct PluginTests {
         ]
         var images: Set<String> = []
         for account in accounts {
-            let photo = try #require(try await account.page("", cursor: "", count: 1).photos.first)
-            let id = try #require(photo["id"]?.string)
+            let id = try await account.firstID()
             let path = try await account.imagePath(id, size: "full")
             #expect(FileManager.default.contents(atPath: path) == Pictures.png)
             images.insert(path)

@@ -144,14 +144,21 @@ extension Trait where Self == DaemonEndTrait {
     static var endsDaemons: DaemonEndTrait { DaemonEndTrait() }
 }
 
+/// Starts the daemon and connects a client.
+@MainActor
+func startDaemon(
+    _ arguments: [String] = [], launcher: [String] = []
+) async throws -> (RunningDaemon, TestClient) {
+    (try await RunningDaemon(arguments, launcher: launcher), try TestClient())
+}
+
 /// Starts the daemon with pictures, the newest first, and logs ada in.
 @MainActor
 func startWithUser(
     _ pictures: [String] = [], arguments: [String] = [], launcher: [String] = []
 ) async throws -> (RunningDaemon, TestClient, AccountClient) {
     try Pictures.add(pictures)
-    let daemon = try await RunningDaemon(arguments, launcher: launcher)
-    let client = try TestClient()
+    let (daemon, client) = try await startDaemon(arguments, launcher: launcher)
     let ada = try await client.logIn("ada")
     try await client.waitUntilReady(ada)
     return (daemon, client, ada)

@@ -21,8 +21,7 @@ struct SignalTests {
 
     @Test func `a removed photo is announced and in no page`() async throws {
         let (_, client, account) = try await startWithUser(["a", "b"])
-        let photos = try await account.page("", cursor: "", count: 2).photos
-        let id = try #require(photos.first?["id"]?.string)
+        let id = try await account.firstID()
         let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")
         try Pictures.remove("a.png")
         let ids: [String] = try await removed.messages.elements(1)[0].read()

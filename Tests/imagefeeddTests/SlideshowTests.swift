@@ -62,9 +62,8 @@ struct SlideshowTests {
     /// Starts a daemon with three photos of a local user, and returns the IDs of the photos, newest first.
     private func start() async throws -> (RunningDaemon, ids: [String]) {
         let (daemon, client, account) = try await startWithUser(["a", "b", "c"])
-        let photos = try await account.page("", cursor: "", count: 10).photos
         try await client.service.slideshow.setImageSize("full")
-        return (daemon, photos.compactMap { $0["id"]?.string }.map { "local_ada/\($0)" })
+        return (daemon, try await account.ids().map { "local_ada/\($0)" })
     }
 
     @Test func `widgets and the command line see the same photo, and each step changes both`()
@@ -117,12 +116,10 @@ struct SlideshowTests {
         try FileManager.default.moveItem(
             atPath: "\(folder)/b.png", toPath: "\(folder)/Moved/c.png")
         try FileManager.default.removeItem(atPath: directory.appending("home/.cache/imagefeed"))
-        _ = try await RunningDaemon()
-        let client = try TestClient()
+        let (_, client) = try await startDaemon()
         let ada = client.account("local_ada")
         try await client.waitUntilReady(ada)
-        let moved = try await ada.page("album:Moved", cursor: "", count: 1).photos
-        #expect(moved.map { $0["id"]?.string.map { "local_ada/\($0)" } } == [ids[1]])
+        #expect(try await ada.ids("album:Moved", count: 1).map { "local_ada/\($0)" } == [ids[1]])
         #expect(try await client.service.slideshow.properties().hidden == [ids[1]])
     }
 

@@ -11,8 +11,7 @@ import Testing
 struct UserTests {
     @Test func `a new user sees the photos, newest first`() async throws {
         try Pictures.add(["a", "b", "sub/c"])
-        _ = try await RunningDaemon()
-        let client = try TestClient()
+        let (_, client) = try await startDaemon()
         let account = try await client.logIn("ada")
         #expect(account.path == ServiceName.accounts.appending("local_ada"))
         #expect(try await client.titles(account) == ["a", "b", "c"])
@@ -109,8 +108,7 @@ struct UserTests {
     }
 
     @Test func `impossible logins report the reason`() async throws {
-        _ = try await RunningDaemon()
-        let client = try TestClient()
+        let (_, client) = try await startDaemon()
         await expectError(.noSuchUser) { try await client.logIn("ada", registers: false) }
         let account = try await client.logIn("ada")
         await expectError(.alreadyLoggedIn) { try await client.logIn("ADA", registers: false) }
@@ -143,8 +141,7 @@ struct UserTests {
     }
 
     @Test func `a login object reports its result`() async throws {
-        _ = try await RunningDaemon()
-        let client = try TestClient()
+        let (_, client) = try await startDaemon()
         let login = try await client.startLogin("local", [.username: .string("ada")])
         for _ in 0..<2 {
             await expectError(.noSuchUser) { _ = try await login.wait() }

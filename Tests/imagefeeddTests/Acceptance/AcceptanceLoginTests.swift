@@ -162,8 +162,7 @@ struct AcceptanceLoginTests {
         }
         #expect(try secrets.contains(#require(redirect["code"])))
         #expect(secrets.count >= 5)
-        let bus = try await recording.text()
-        let log = fixture.daemon.process.standardError.value.text
+        let (bus, log) = try await fixture.output(recording)
         let process = "/proc/\(fixture.daemon.process.id)"
         // Only root can read the environment of a process that is not dumpable.
         #expect(getuid() == 0 || access("\(process)/environ", R_OK) != 0)

@@ -283,9 +283,7 @@ struct AcceptanceTests {
         #expect(try await fixture.likes(of: "ada") == fixture.likeGroup(ids[0]))
 
         #expect(fixture.tokens.count == 2)
-        let (bus, log) = (
-            try await recording.text(), fixture.daemon.process.standardError.value.text
-        )
+        let (bus, log) = try await fixture.output(recording)
         for key in fixture.tokens { #expect(!bus.contains(key) && !log.contains(key)) }
         #expect(bus.contains(ids[0]))
         try await ada.remove()

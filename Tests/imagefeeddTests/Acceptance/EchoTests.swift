@@ -111,8 +111,7 @@ struct EchoTests {
             secrets.insert(String(text[text.index(after: colon)...]))
         }
         #expect(!secrets.isEmpty)
-        let bus = try await recording.text()
-        let log = fixture.daemon.process.standardError.value.text
+        let (bus, log) = try await fixture.output(recording)
         #expect(bus.contains(ids[0]))
         for secret in secrets {
             let repeated = RepeatedSecrets([Secret(secret)], inParts: true)

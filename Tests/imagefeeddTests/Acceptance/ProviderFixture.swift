@@ -170,6 +170,11 @@ extension ProviderFixture {
         return found
     }
 
+    /// Returns the messages on the bus and the log of the daemon.
+    func output(_ recording: BusRecording) async throws -> (bus: String, log: String) {
+        (try await recording.text(), daemon.process.standardError.value.text)
+    }
+
     /// Expects that neither the token nor the texts of an account are stored any more.
     func expectNoTrace(of user: String, _ texts: [String]) async throws {
         let keyring = try PrivateKeyring.current.connect()
