@@ -178,16 +178,6 @@ struct RemoteFeedTests {
         #expect(fixture.count("new top") == 2)
     }
 
-    @Test func `a damaged cache is created again`() async throws {
-        let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.engine.stop()
-        for suffix in ["-wal", "-shm"] { unlink(fixture.feedFile + suffix) }
-        try fixture.base.directory.write(
-            "this is no database, but long enough", to: "cache/cache.sqlite")
-        let next = try await ServiceFixture(after: fixture)
-        #expect(try await next.walk() == nine)
-    }
-
     @Test func `an unknown source and a cursor of another source are refused`() async throws {
         let fixture = try await ServiceFixture(nine)
         let page = try await fixture.page(count: 2)

@@ -94,17 +94,6 @@ struct UnsplashDiskTests {
         try await fixture.daemon.waitForLog("cannot be used and is created again")
     }
 
-    @Test func `a damaged account database is renamed and a new login works`() async throws {
-        let fixture = try await UnsplashFixture()
-        let path = try await fixture.logIn("ada").path
-        try await fixture.daemon.stop()
-        try PrivateBus.current.directory.write(
-            String(repeating: "garbage ", count: 2_000), to: "\(Disk.data)/data.sqlite")
-        try await fixture.start()
-        #expect(try await fixture.logIn("ada").path == path)
-        try await fixture.daemon.waitForLog("data.sqlite.damaged-1")
-    }
-
     @Test func `cached data are available after a start without a network`() async throws {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture())
         let path = try await ada.imagePath(ids[0], size: "regular")
