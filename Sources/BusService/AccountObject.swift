@@ -9,18 +9,15 @@ internal import Translation
 final class AccountObject {
     let account: Account
     let exported: ExportedObject
-    private let engine: Engine
     let feed: FeedObject
 
     /// Exports an account.
     ///
     /// - Parameters:
     ///   - account: The account.
-    ///   - engine: The engine that has the account.
     ///   - watchers: The clients that have read first pages.
-    init(_ account: Account, _ engine: Engine, _ watchers: FollowedClients) {
+    init(_ account: Account, _ watchers: FollowedClients) {
         self.account = account
-        self.engine = engine
         exported = ExportedObject(account.path)
         feed = FeedObject(account, exported, watchers)
         exported.add(Self.accountInterface, on: self)
@@ -56,8 +53,8 @@ final class AccountObject {
     private static let accountInterface = BusInterface<AccountObject>(
         versioned: .account,
         [
-            .asyncMethod(.logout) { try await $0.engine.accounts.logOut($0.account) },
-            .asyncMethod(.remove) { try await $0.engine.accounts.remove($0.account) },
+            .asyncMethod(.logout) { try await $0.account.engine.accounts.logOut($0.account) },
+            .asyncMethod(.remove) { try await $0.account.engine.accounts.remove($0.account) },
             .asyncMethod(.refresh) { try await $0.account.refresh() },
             .signal(.tokenRemains, ["message"], String.self),
             .property(.id, emits: .constant) { $0.account.id.text },

@@ -112,7 +112,7 @@ package final class BusExporter: EngineObserver {
     }
 
     private func accountAdded(_ account: Account) {
-        let object = AccountObject(account, engine, watchers)
+        let object = AccountObject(account, watchers)
         object.feed.onPageStored = { [weak self, id = account.id] in
             self?.limitPreparedReplies(keeping: id)
         }

@@ -16,8 +16,8 @@ package final class Account {
     package private(set) var profile: Profile
     package private(set) var profileState = ProfileState.loading
     private(set) var record: AccountRecord
-    /// A strong reference: events of the service that arrive late still use the engine.
-    let engine: Engine
+    /// The engine that has the account. A strong reference: events of the service that arrive late still use it.
+    package let engine: Engine
     /// The photos; nil while the account is logged out.
     private(set) var photos: (any AccountPhotos)?
     /// The photos if they are at a service; nil for a folder.
