@@ -7,10 +7,7 @@ extension Slideshow: EngineObserver {
         case .accountAdded: accountsChanged()
         case .account(let account, let event): handle(event, of: account.id)
         // A removed account is forgotten by `Slideshows.forget(_:)` before.
-        case .accountRemoved, .providerAdded, .providerRemoved, .providerChanged, .loginAdded,
-            .loginChanged, .loginRemoved, .transferAdded, .transferChanged, .transferRemoved,
-            .slideshowAdded, .slideshowRemoved:
-            break
+        default: break
         }
     }
 }
