@@ -22,24 +22,24 @@ struct CallLimitTests {
         }
     }
 
-    private func fixture() async throws -> ServiceFixture {
-        let fixture = try await ServiceFixture(["a"], isOpen: true)
+    private let fixture: ServiceFixture
+
+    init() async throws {
+        fixture = try await ServiceFixture(["a"], isOpen: true)
         // The timers of the first request have ended, so that the later ones can be counted.
         for limit in [Duration.seconds(18), .seconds(3)] {
             try await fixture.ports.clock.waitForSleeps(until: limit, begun: 1, pending: 0)
         }
-        return fixture
     }
 
     /// The number of timers of a limit that were started before the clock was advanced.
-    private func timerCount(_ limit: Duration, _ fixture: ServiceFixture) -> Int {
+    private func timerCount(_ limit: Duration) -> Int {
         fixture.ports.clock.sleepers.value.count { $0.offset == limit }
     }
 
     /// Waits for a request whose response is held and for the timers of its limits, then advances the clock.
     private func advance(
-        _ duration: Duration, _ request: String, _ count: Int, timers: Int,
-        _ fixture: ServiceFixture
+        _ duration: Duration, _ request: String, _ count: Int, timers: Int
     ) async throws {
         try await fixture.waitForRequests(request, count: count)
         try await fixture.ports.clock.waitForSleeps(until: .seconds(18), begun: timers)
@@ -47,26 +47,24 @@ struct CallLimitTests {
     }
 
     @Test func `Refresh has one limit for the profile and the feed`() async throws {
-        let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["profile", "new top"] }
         // One timer for the call, and one for its request for the profile.
-        let timers = timerCount(.seconds(18), fixture) + 2
+        let timers = timerCount(.seconds(18)) + 2
         let call = Task { await failure { try await fixture.account.refresh() } }
-        try await advance(.seconds(10), "profile", 2, timers: timers, fixture)
+        try await advance(.seconds(10), "profile", 2, timers: timers)
         fixture.service.state.update { $0.held = ["new top"] }
-        try await advance(.seconds(8), "new top", 1, timers: timers, fixture)
+        try await advance(.seconds(8), "new top", 1, timers: timers)
         #expect(await call.value == .failed)
     }
 
     @Test func `a refresh of the profile has a limit, and its result is shown when it arrives`()
         async throws
     {
-        let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["profile"] }
         fixture.ports.time.update { $0 = $0 + .seconds(600) }
-        let timers = timerCount(.seconds(18), fixture) + 1
+        let timers = timerCount(.seconds(18)) + 1
         let call = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
-        try await advance(.seconds(18), "profile", 2, timers: timers, fixture)
+        try await advance(.seconds(18), "profile", 2, timers: timers)
         #expect(await call.value == .failed)
         #expect(fixture.account.profileState == .failed)
         // A second call waits for the request in progress.
@@ -79,22 +77,20 @@ struct CallLimitTests {
     }
 
     @Test func `a request for the image of an unknown photo has a limit`() async throws {
-        let fixture = try await fixture()
         fixture.service.state.update { $0.held = ["photo a"] }
-        let timers = timerCount(.seconds(18), fixture) + 1
+        let timers = timerCount(.seconds(18)) + 1
         let call = Task {
             await failure { _ = try await fixture.account.imagePath("a", size: "full") }
         }
-        try await advance(.seconds(18), "photo a", 1, timers: timers, fixture)
+        try await advance(.seconds(18), "photo a", 1, timers: timers)
         #expect(await call.value == .failed)
     }
 
     @Test func `a slow avatar download does not delay the profile`() async throws {
-        let fixture = try await fixture()
         fixture.ports.http.respond([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0])
         fixture.ports.http.isHeld.update { $0 = true }
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
-        let timers = timerCount(.seconds(3), fixture) + 1
+        let timers = timerCount(.seconds(3)) + 1
         let call = Task { await failure { try await fixture.account.refreshProfile() } }
         _ = try await fixture.ports.http.requests.elements(1)
         try await fixture.ports.clock.waitForSleeps(until: .seconds(3), begun: timers)
@@ -138,7 +134,6 @@ struct CallLimitTests {
     }
 
     @Test func `a failing avatar download does not affect the state of the service`() async throws {
-        let fixture = try await fixture()
         fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
         try await fixture.account.refreshProfile()
         _ = fixture.account.profile.avatar

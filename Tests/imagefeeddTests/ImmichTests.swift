@@ -8,8 +8,12 @@ import Testing
 /// Tests of the daemon with simulated Immich servers.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct ImmichTests {
+    private let fixture: ImmichFixture
+    private var server: SimulatedImmich { fixture.server }
+
+    init() async throws { fixture = try await ImmichFixture() }
+
     @Test func `two servers and two users at one server are separate accounts`() async throws {
-        let fixture = try await ImmichFixture()
         let other = try SimulatedImmich.start(.v2, seed: 2)
         other.addUser("ada")
         let ada = try await fixture.logIn("ada")
@@ -45,8 +49,6 @@ struct ImmichTests {
         async throws
     {
         let recording = try await BusRecording()
-        let fixture = try await ImmichFixture()
-        let server = fixture.server
         let password = "password of ada"
         let wrong = try await fixture.startLogin(
             "wrong password", as: "ada@photos.test", at: server.url)
@@ -92,8 +94,7 @@ struct ImmichTests {
 
     @Test func `a login of another user with a password fails and revokes its token`() async throws
     {
-        let (fixture, ada) = try await logIn(to: ImmichFixture())
-        let server = fixture.server
+        let ada = try await fixture.logIn("ada")
         let login = try await fixture.client.startLogin(
             fixture.provider,
             [
@@ -109,8 +110,6 @@ struct ImmichTests {
     @Test func `a login over http continues over https at a server with its own certificate`()
         async throws
     {
-        let fixture = try await ImmichFixture()
-        let server = fixture.server
         let port = try #require(WebAddress(server.url)?.port)
         let frontend = try await HTTP2Frontend(to: port)
         let origin = "https://127.0.0.1:\(frontend.port)"
@@ -145,8 +144,6 @@ struct ImmichTests {
     }
 
     @Test func `an account at a server that now requires https says that`() async throws {
-        let fixture = try await ImmichFixture()
-        let server = fixture.server
         let ada = try await fixture.logIn("ada")
         server.fail(
             "POST /api/search/metadata",
@@ -158,7 +155,6 @@ struct ImmichTests {
     }
 
     @Test func `a server without logins by password says so`() async throws {
-        let fixture = try await ImmichFixture()
         fixture.server.acceptsPasswords = false
         let login = try await fixture.startLogin(
             "password of ada", as: "ada@photos.test", at: fixture.server.url)
@@ -171,8 +167,6 @@ struct ImmichTests {
     @Test func `the combined account shows that the memories of an account fail, and why`()
         async throws
     {
-        let fixture = try await ImmichFixture()
-        let server = fixture.server
         let key = server.makeKey(of: "ada", permissions: ["asset.read", "user.read"])
         let ada = try await fixture.logIn(key, at: server)
         let combined = fixture.client.service.combined
@@ -193,8 +187,6 @@ struct ImmichTests {
     }
 
     @Test func `a redirect to another origin is refused`() async throws {
-        let fixture = try await ImmichFixture()
-        let server = fixture.server
         let ada = try await fixture.logIn("ada")
         let ids = try await ada.ids()
         let patterns: [RequestPattern] = [

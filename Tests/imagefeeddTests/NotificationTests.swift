@@ -7,6 +7,10 @@ import UnsplashSimulator
 /// Tests of the notifications on a desktop with dunst.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct NotificationTests {
+    private let desktop: NotifiedDesktop
+
+    init() async throws { desktop = try await NotifiedDesktop() }
+
     /// Toggles a like whose current state cannot be fetched, and expects that to fail.
     private func failLike(_ fixture: UnsplashFixture, _ account: AccountClient) async -> String {
         let id = fixture.publish()
@@ -16,7 +20,6 @@ struct NotificationTests {
     }
 
     @Test func `a failed like has a notification whose action sends it`() async throws {
-        let desktop = try await NotifiedDesktop()
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         let id = await failLike(fixture, ada)
         try await desktop.showing(1)
@@ -32,7 +35,6 @@ struct NotificationTests {
     @Test func `a revoked token has one notification whose action opens the browser`()
         async throws
     {
-        let desktop = try await NotifiedDesktop()
         let portal = try await FakePortal()
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         fixture.unsplash.revokeTokens(of: "ada")
@@ -51,7 +53,6 @@ struct NotificationTests {
     }
 
     @Test func `notifications are withdrawn when resolved and at exit`() async throws {
-        let desktop = try await NotifiedDesktop()
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         fixture.unsplash.revokeTokens(of: "ada")
         await expectError(.needsLogin) { _ = try await ada.refresh("") }
@@ -64,7 +65,6 @@ struct NotificationTests {
     }
 
     @Test func `notifications can be disabled`() async throws {
-        let desktop = try await NotifiedDesktop()
         try PrivateBus.current.directory.write(
             "[Daemon]\nNotifications=false\n", to: "etc/imagefeed/imagefeed.conf")
         let (fixture, ada) = try await logIn(to: UnsplashFixture())

@@ -7,7 +7,7 @@ import Testing
 /// Tests of downloads of local photos into files, pipes and sockets of a client.
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct TransferTests {
-    /// A daemon with one photo of the given size.
+    /// A daemon with one photo of a million bytes.
     private struct Fixture {
         let daemon: RunningDaemon
         let client: TestClient
@@ -15,11 +15,11 @@ struct TransferTests {
         let photo: String
         let bytes: [UInt8]
 
-        @MainActor init(size: Int = 0) async throws {
+        @MainActor init() async throws {
             try Pictures.add(["a"])
             let path = try PrivateBus.current.directory.appending("\(Pictures.home)/a.png")
             let file = try Destination.open(path, O_WRONLY | O_APPEND)
-            var more = [UInt8](repeating: 0, count: max(0, size - Pictures.png.count))
+            var more = [UInt8](repeating: 0, count: 1_000_000 - Pictures.png.count)
             for index in more.indices { more[index] = UInt8(truncatingIfNeeded: index / 4096) }
             #expect(write(file.rawValue, more, more.count) == more.count)
             bytes = Array(Pictures.png) + more
@@ -41,8 +41,11 @@ struct TransferTests {
         }
     }
 
+    private let fixture: Fixture
+
+    init() async throws { fixture = try await Fixture() }
+
     @Test func `a photo is written at the position of the caller's file`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
         let file = try Destination.file()
         #expect(write(file.rawValue, "before", 6) == 6)
         let added = try await Signals(
@@ -70,7 +73,6 @@ struct TransferTests {
     }
 
     @Test func `a destination that cannot be written is rejected immediately`() async throws {
-        let fixture = try await Fixture()
         _ = try Destination.file()
         for flags in [O_RDONLY, O_PATH] {
             let file = try Destination.file("photo", flags)
@@ -90,7 +92,6 @@ struct TransferTests {
     }
 
     @Test func `a full disk is reported`() async throws {
-        let fixture = try await Fixture()
         let full = try Destination.open("/dev/full", O_WRONLY)
         let path = try await fixture.account.download(fixture.photo, to: full)
         let transfer = fixture.client.service.transfer(path)
@@ -108,7 +109,6 @@ struct TransferTests {
 
     @Test(arguments: [(0, false), (O_NONBLOCK, false), (0, true)])
     func `a slow reader gets the complete photo`(flags: Int32, isSocket: Bool) async throws {
-        let fixture = try await Fixture(size: 1_000_000)
         let (transfer, pipe) = try await fixture.startSlowly(flags: flags, isSocket: isSocket)
         // The daemon handles other calls meanwhile.
         #expect(try await fixture.client.titles(fixture.account) == ["a"])
@@ -119,7 +119,6 @@ struct TransferTests {
     }
 
     @Test func `a transfer fails when its reader closes the pipe`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
         for isSocket in [false, true] {
             let (transfer, pipe) = try await fixture.startSlowly(isSocket: isSocket)
             pipe.stopReading()
@@ -129,7 +128,6 @@ struct TransferTests {
     }
 
     @Test func `a transfer continues when its caller disconnects`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
         var caller: TestClient? = try TestClient()
         let name = try #require(caller?.connection.uniqueName)
         let (transfer, pipe) = try await fixture.startSlowly(by: caller)
@@ -139,7 +137,6 @@ struct TransferTests {
     }
 
     @Test func `cancelling a transfer closes the pipe`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
         let (transfer, pipe) = try await fixture.startSlowly()
         async let waiting: ErrorReply? = errorReply { try await transfer.wait() }
         try await transfer.cancel()
@@ -151,7 +148,6 @@ struct TransferTests {
     }
 
     @Test func `eight transfers can run at a time and end with the daemon`() async throws {
-        let fixture = try await Fixture(size: 1_000_000)
         var running: [(transfer: TransferClient, pipe: SlowPipe)] = []
         for _ in 0..<8 { running.append(try await fixture.startSlowly()) }
         let file = try Destination.file()
