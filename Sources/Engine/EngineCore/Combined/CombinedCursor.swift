@@ -28,7 +28,6 @@ nonisolated struct CombinedCursor: Equatable {
 
     private static let version = "c1"
     private static let tagLength = 16
-    private static let maximumEntries = 4096
 
     init(_ entries: [Entry]) { self.entries = entries }
 
@@ -36,14 +35,7 @@ nonisolated struct CombinedCursor: Equatable {
     ///
     /// - Throws: ``EngineError/tooLarge(_:)`` if it would exceed ``maximumBytes``.
     func text(of source: SourceID) throws(EngineError) -> String {
-        var body = ""
-        for entry in entries {
-            let created = entry.created.map { String($0, radix: 36) } ?? ""
-            let position = entry.position.map { "\($0.utf8.count):\($0)" } ?? ":"
-            body +=
-                "\(String(entry.login, radix: 36)),\(String(entry.source, radix: 36)),\(created),"
-            body += position
-        }
+        let body = entries.map(\.text).joined(separator: ";")
         let text = Self.version + Self.tag(source, body) + body
         guard text.utf8.count <= Self.maximumBytes else {
             throw .tooLarge(
@@ -59,50 +51,16 @@ nonisolated struct CombinedCursor: Equatable {
     ///
     /// - Throws: ``ProviderError/invalidArgument(_:)`` if it is not a cursor of this source.
     init(parsing text: String, of source: SourceID) throws(ProviderError) {
-        let body = text.utf8.dropFirst(Self.version.utf8.count + Self.tagLength)
-        guard let rest = String(body),
-            text.utf8.elementsEqual((Self.version + Self.tag(source, rest) + rest).utf8),
-            let entries = Self.entries(body)
+        let body = String(text.utf8.dropFirst(Self.version.utf8.count + Self.tagLength)) ?? ""
+        let entries = body.split(separator: ";").map(Entry.init(parsing:))
+        let known = entries.compactMap(\.self)
+        guard text.utf8.elementsEqual((Self.version + Self.tag(source, body) + body).utf8),
+            known.count == entries.count, Set(known.map(\.login)).count == entries.count
         else {
             throw .invalidArgument(
                 "The cursor does not belong to this source of the combined account.")
         }
-        self.entries = entries
-    }
-
-    private static func entries(_ body: Substring.UTF8View) -> [Entry]? {
-        var body = body
-        var entries: [Entry] = []
-        while !body.isEmpty {
-            guard entries.count < maximumEntries,
-                let login = field(&body, ",").flatMap({ UInt32($0, radix: 36) }),
-                let source = field(&body, ",").flatMap({ UInt32($0, radix: 36) }),
-                let created = field(&body, ","), let length = field(&body, ":"),
-                created.isEmpty || Int64(created, radix: 36) != nil
-            else { return nil }
-            var position: String?
-            if !length.isEmpty {
-                guard let length = Int(length), length >= 0, length <= body.count,
-                    let text = String(body.prefix(length))
-                else { return nil }
-                body.removeFirst(length)
-                position = text
-            }
-            entries.append(
-                Entry(
-                    login: login, source: source, created: Int64(created, radix: 36),
-                    position: position))
-        }
-        return Set(entries.map(\.login)).count == entries.count ? entries : nil
-    }
-
-    /// Removes the text before a separator, and the separator.
-    private static func field(
-        _ text: inout Substring.UTF8View, _ separator: Unicode.Scalar
-    ) -> String? {
-        guard let end = text.firstIndex(of: UInt8(ascii: separator)) else { return nil }
-        defer { text = text[text.index(after: end)...] }
-        return String(text[..<end])
+        self.entries = known
     }
 
     private static func tag(_ source: SourceID, _ body: String) -> String {
@@ -113,5 +71,29 @@ nonisolated struct CombinedCursor: Equatable {
     static func hash(of source: SourceID) -> UInt32 {
         let hash = StableHash(of: source.text.utf8).value
         return UInt32(truncatingIfNeeded: hash ^ hash >> 32)
+    }
+}
+
+nonisolated extension CombinedCursor.Entry {
+    /// The numbers to the base 36, and the escaped position if there is one.
+    fileprivate var text: String {
+        let numbers = [
+            String(login, radix: 36), String(source, radix: 36),
+            created.map { String($0, radix: 36) } ?? "",
+        ]
+        return (numbers + [position.map(URLEncoding.escape)].compactMap(\.self))
+            .joined(separator: ",")
+    }
+
+    fileprivate init?(parsing text: Substring) {
+        let fields = text.split(separator: ",", omittingEmptySubsequences: false)
+        guard 3...4 ~= fields.count, let login = UInt32(fields[0], radix: 36),
+            let source = UInt32(fields[1], radix: 36),
+            fields[2].isEmpty || Int64(fields[2], radix: 36) != nil
+        else { return nil }
+        self.init(login: login, source: source, created: Int64(fields[2], radix: 36))
+        guard fields.count == 4 else { return }
+        guard let position = URLEncoding.unescape(fields[3]) else { return nil }
+        self.position = position
     }
 }
