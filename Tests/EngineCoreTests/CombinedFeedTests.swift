@@ -265,7 +265,7 @@ struct CombinedFeedTests {
         photo: String
     ) async throws {
         let fixture = try await makeFixture("ada")
-        let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshows.main)
+        let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshows.all[0])
         let id = "fake_ada/\(photo)"
         let missing = ProviderError.notFound("There is no photo \"\(id)\".")
         await #expect(throws: missing) {

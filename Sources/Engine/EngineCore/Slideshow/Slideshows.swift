@@ -22,10 +22,9 @@ package final class Slideshows {
     private let store: SlideshowStore
     private let hidden: HiddenPhotos
     private let opening = ChangeQueue()
-    private var named: [String: Slideshow] = [:]
     private let marking = ChangeQueue()
-    /// The default slideshow.
-    package let main: Slideshow
+    /// The slideshows by their names; the default one has an empty name.
+    private var byName: [String: Slideshow] = [:]
 
     /// - Parameters:
     ///   - engine: The engine.
@@ -34,27 +33,19 @@ package final class Slideshows {
     init(_ engine: Engine, _ store: SlideshowStore, _ contents: SlideshowStore.Contents) {
         self.engine = engine
         self.store = store
-        let hidden = HiddenPhotos(store, contents)
-        self.hidden = hidden
-        func make(_ name: String) -> Slideshow {
-            Self.make(name, store, contents, hidden, engine)
-        }
-        main = make("")
-        for name in contents.names { named[name] = make(name) }
+        hidden = HiddenPhotos(store, contents)
+        for name in [""] + contents.names { byName[name] = make(name, contents) }
         hidden.slideshows = { [unowned self] in all }
     }
 
-    private static func make(
-        _ name: String, _ store: SlideshowStore, _ contents: SlideshowStore.Contents,
-        _ hidden: HiddenPhotos, _ engine: Engine
-    ) -> Slideshow {
+    private func make(_ name: String, _ contents: SlideshowStore.Contents) -> Slideshow {
         Slideshow(
             name, store, contents, hidden, EngineSlideshowPhotos(engine, for: name),
             clock: engine.ports.clock, logger: engine.ports.logger)
     }
 
     /// All slideshows, the default one first, the others by name.
-    package var all: [Slideshow] { [main] + named.values.sorted { $0.name < $1.name } }
+    package var all: [Slideshow] { byName.values.sorted { $0.name < $1.name } }
 
     // MARK: Creation and removal
 
@@ -68,12 +59,12 @@ package final class Slideshows {
             )
         }
         return try await opening.run {
-            if let known = named[name] { return known }
-            guard named.count < Self.maximumCount else { throw EngineError.tooManySlideshows }
+            if let known = byName[name] { return known }
+            guard byName.count <= Self.maximumCount else { throw EngineError.tooManySlideshows }
             try await store.create(name)
-            let slideshow = Self.make(name, store, SlideshowStore.Contents(), hidden, engine)
+            let slideshow = make(name, SlideshowStore.Contents())
             slideshow.onAttach = onAttach
-            named[name] = slideshow
+            byName[name] = slideshow
             engine.addObserver(slideshow)
             slideshow.start()
             engine.emit(.slideshowAdded(slideshow))
@@ -91,9 +82,9 @@ package final class Slideshows {
                 Message(verbatim: "The default slideshow cannot be removed."))
         }
         try await opening.run {
-            guard named[name] === slideshow else { return }
+            guard byName[name] === slideshow else { return }
             try await slideshow.delete()
-            named[name] = nil
+            byName[name] = nil
             engine.removeObserver(slideshow)
             _ = await pin()
             keepIDs()
