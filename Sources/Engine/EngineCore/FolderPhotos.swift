@@ -68,9 +68,7 @@ final class FolderPhotos: AccountPhotos {
 
     func original(_ photo: PhotoID) async throws -> Original {
         _ = try await session.photo(photo)
-        return Original(
-            open: { [session] _ in try await session.openImage(photo, .full) },
-            count: {})
+        return (open: { [session] _ in try await session.openImage(photo, .full) }, count: {})
     }
 
     // MARK: Likes

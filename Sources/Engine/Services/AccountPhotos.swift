@@ -88,21 +88,12 @@ package protocol AccountPhotos: AnyObject {
     func close()
 }
 
-/// The image of a photo in the best available quality.
-package struct Original {
-    /// Opens the image, which is fetched if necessary. The caller closes the descriptor.
-    package let open: (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32
-    /// Reports the download to a service that counts downloads.
-    package let count: () async throws -> Void
-
-    package init(
-        open: @escaping (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32,
-        count: @escaping () async throws -> Void
-    ) {
-        self.open = open
-        self.count = count
-    }
-}
+/// The image of a photo in the best available quality: a function that opens the image, which is fetched if necessary,
+/// and one that reports the download to a service that counts downloads. The caller closes the descriptor.
+package typealias Original = (
+    open: @MainActor (_ progress: @escaping (HTTPProgress) -> Void) async throws -> Int32,
+    count: @MainActor () async throws -> Void
+)
 
 /// The permission to send a request that no client waits for.
 nonisolated package enum RefreshPermission: Hashable {

@@ -241,11 +241,12 @@ extension RemoteService {
             let cached = try await feed.photo(photo)
             let key = try await locatedOriginal(cached)
             // The image cache checks an image before it is passed to a client.
-            return Original(
+            return (
                 open: { [self] in try await open(key, progress: $0) },
                 count: { [self] in
                     try await perform { try await feed.session.countDownload(cached.remote) }
-                })
+                }
+            )
         }
     }
 
