@@ -170,11 +170,9 @@ package final class CombinedFeed {
     }
 
     /// An account in a walk.
-    private struct Participant {
-        let account: Account
-        let source: SourceID
-        let entry: CombinedCursor.Entry
-    }
+    private typealias Participant = (
+        account: Account, source: SourceID, entry: CombinedCursor.Entry
+    )
 
     /// Returns the accounts that are in a walk, in the order in which ties are resolved.
     ///
@@ -184,11 +182,9 @@ package final class CombinedFeed {
         let members = members(of: source)
         guard !cursor.isEmpty else {
             return members.map { account, source in
-                Participant(
-                    account: account, source: source,
-                    entry: CombinedCursor.Entry(
-                        login: account.record.loginNumber,
-                        source: CombinedCursor.hash(of: source), created: nil, position: nil))
+                let entry = CombinedCursor.Entry(
+                    login: account.record.loginNumber, source: CombinedCursor.hash(of: source))
+                return (account, source, entry)
             }
         }
         let known = Dictionary(
@@ -202,7 +198,7 @@ package final class CombinedFeed {
             }
             var entry = entry
             entry.source = hash
-            return Participant(account: account, source: source, entry: entry)
+            return (account, source, entry)
         }
     }
 
