@@ -63,16 +63,16 @@ extension Engine {
     package func install(_ provider: any InstalledProvider) {
         let id = provider.info.id
         knownSettings[id] = ports.settings.settings(of: id)
-        let isReplaced = providers.contains { $0.info.id == id }
-        if let index = providers.firstIndex(where: { $0.info.id == id }) {
-            providers[index] = provider
+        let known = providers.firstIndex { $0.info.id == id }
+        if let known {
+            providers[known] = provider
             emit(.providerRemoved(id))
         } else {
             providers.append(provider)
         }
         emit(.providerAdded(provider))
         change(accountsOf: id, to: provider)
-        guard isReplaced else { return }
+        guard known != nil else { return }
         // Another version may offer likes.
         for account in accounts.all where account.provider.info.id == id {
             account.service?.checkLikesAgain()
