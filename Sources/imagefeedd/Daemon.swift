@@ -94,15 +94,13 @@ final class Daemon {
             images: ImageHelperClient(
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
                 logger: logger),
-            files: files, logger: logger, clock: MainLoopClock(),
-            showsLocation: configuration.showsLocalLocations,
-            exclusions: configuration.localExclusions,
-            order: configuration.string("Provider local", "Order"), version: programVersion)
+            files: files, logger: logger, clock: MainLoopClock(), version: programVersion)
         settings.onReload = { [local] configuration in
             local.setShowsLocation(configuration.showsLocalLocations)
             local.setExclusions(configuration.localExclusions)
             local.setOrder(configuration.string("Provider local", "Order"))
         }
+        settings.onReload(configuration)
         // The one list of providers.
         let known: [any Provider] = [
             local,
