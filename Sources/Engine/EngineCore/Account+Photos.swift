@@ -80,11 +80,11 @@ extension Account {
 extension Account {
     /// Handles an event of the session, and passes it on.
     func emit(_ event: AccountEvent) {
-        engine.emit(event, of: self)
+        engine.emit(.account(self, event))
         switch event {
         case .changed(.state): feedWatch.update()
         // The number of likes and the pending likes changed as well.
-        case .likeConfirmed: engine.emit(.changed(.likes), of: self)
+        case .likeConfirmed: emit(.changed(.likes))
         default: break
         }
     }

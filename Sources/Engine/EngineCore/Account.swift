@@ -131,8 +131,10 @@ package final class Account {
         feedWatch.update()
     }
 
-    /// Makes clients read the photos again, because any of them may have changed.
-    func announcePhotos() {
+    /// Announces a session with another provider or other settings. Clients read the photos again, because any of them
+    /// may have changed.
+    func announceSession() {
+        emit(.changed(.session))
         for source in feedWatch.sources { emit(.updated(source, new: 0)) }
     }
 

@@ -123,7 +123,7 @@ package final class AccountList {
             // missing token.
             account.endSession()
             account.startSession()
-            engine.emit(.changed(.session), of: account)
+            account.emit(.changed(.session))
             throw error
         }
     }
@@ -159,9 +159,9 @@ package final class AccountList {
             all.removeAll { $0 === account }
             engine.updateSecretsConnection()
             if isTokenAbandoned {
-                engine.emit(.tokenRemains(engine.remainingTokenMessage(account)), of: account)
+                account.emit(.tokenRemains(engine.remainingTokenMessage(account)))
             } else if await engine.revocations.areDue(of: account.id) {
-                engine.emit(.tokenRemains(engine.unrevokedTokenMessage(account)), of: account)
+                account.emit(.tokenRemains(engine.unrevokedTokenMessage(account)))
             }
             engine.emit(.accountRemoved(account))
             becomeDefault(newDefault)
@@ -202,7 +202,7 @@ package final class AccountList {
         if !record.isLoggedIn { engine.transfers.stop(of: account, "The account was logged out.") }
         let change = record.isLoggedIn == account.isLoggedIn ? AccountChange.settings : .session
         account.adopt(record)
-        engine.emit(.changed(change), of: account)
+        account.emit(.changed(change))
         becomeDefault(newDefault)
     }
 

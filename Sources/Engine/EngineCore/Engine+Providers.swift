@@ -97,7 +97,7 @@ extension Engine {
     private func change(accountsOf id: String, to provider: any Provider) {
         for account in accounts.all where account.provider.info.id == id {
             account.change(to: provider)
-            announceSession(of: account)
+            account.announceSession()
         }
     }
 

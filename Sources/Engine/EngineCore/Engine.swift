@@ -215,14 +215,8 @@ package final class Engine {
         for account in accounts { account.endSession() }
         for account in accounts {
             account.startSession()
-            announceSession(of: account)
+            account.announceSession()
         }
-    }
-
-    /// Announces a session with another provider or other settings.
-    func announceSession(of account: Account) {
-        emit(.changed(.session), of: account)
-        account.announcePhotos()
     }
 
     /// Applies the changed configuration: restarts the sessions of providers whose settings changed. The provider of

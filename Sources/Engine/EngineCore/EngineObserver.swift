@@ -69,7 +69,4 @@ extension Engine {
             pendingEvents.removeFirst()
         }
     }
-
-    /// Passes an event of an account to the observers.
-    func emit(_ event: AccountEvent, of account: Account) { emit(.account(account, event)) }
 }
