@@ -96,9 +96,10 @@ final class Daemon {
                 logger: logger),
             files: files, logger: logger, clock: MainLoopClock(), version: programVersion)
         settings.onReload = { [local] configuration in
-            local.setShowsLocation(configuration.showsLocalLocations)
-            local.setExclusions(configuration.localExclusions)
-            local.setOrder(configuration.string("Provider local", "Order"))
+            let group = "Provider local"
+            local.setShowsLocation(configuration.bool(group, "ShowLocation") ?? false)
+            local.setExclusions(PathPatterns(list: configuration.string(group, "Exclude") ?? ""))
+            local.setOrder(configuration.string(group, "Order"))
         }
         settings.onReload(configuration)
         // The one list of providers.
@@ -294,12 +295,6 @@ extension Configuration {
 
     fileprivate var refreshInterval: Duration {
         duration("Daemon", "RefreshInterval") ?? Engine.defaultRefreshInterval
-    }
-
-    fileprivate var showsLocalLocations: Bool { bool("Provider local", "ShowLocation") ?? false }
-
-    fileprivate var localExclusions: PathPatterns {
-        PathPatterns(list: string("Provider local", "Exclude") ?? "")
     }
 
     /// Returns the files of trusted certificates, by host.
