@@ -1,5 +1,4 @@
 internal import Quoting
-internal import Translation
 
 /// Preparation of the command line for the argument parser.
 enum ArgumentList {

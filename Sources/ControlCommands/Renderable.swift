@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import JSONFormat
-internal import Translation
 
 /// A result that a command prints as text or as JSON.
 protocol Renderable {

@@ -1,12 +1,10 @@
 internal import ArgumentParser
 internal import Configuration
 internal import Contract
-internal import DBus
 internal import Glibc
 internal import ProviderKit
 internal import Quoting
 internal import System
-internal import Translation
 
 /// The settings of the provider `local`, which are in the configuration file of the user.
 struct LocalSettings: ParsableArguments {

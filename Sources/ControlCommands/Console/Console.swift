@@ -1,5 +1,4 @@
 internal import Glibc
-internal import Translation
 
 /// Standard output, for results only, and standard error, for messages, prompts and progress.
 enum Console {

@@ -1,4 +1,3 @@
-internal import Contract
 internal import ImageMetadata
 internal import Quoting
 

@@ -1,6 +1,5 @@
 internal import Contract
 internal import DBus
-internal import Quoting
 internal import Translation
 
 extension CommandFailure {

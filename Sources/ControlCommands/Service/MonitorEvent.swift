@@ -2,7 +2,6 @@ internal import Contract
 internal import DBus
 internal import JSONFormat
 internal import ProviderKit
-internal import Translation
 
 /// One event, which `monitor` prints as one line.
 struct MonitorEvent: Renderable {
