@@ -59,8 +59,7 @@ struct PhotoArgument: ParsableArguments {
     func resolved(
         _ snapshot: DaemonMirror, of slideshow: ObjectPath = ServiceName.slideshow
     ) throws(CommandFailure) -> PhotoReference {
-        guard let reference else { return try snapshot.currentPhoto(of: slideshow) }
-        return try reference.resolved(snapshot, of: slideshow)
+        try (reference ?? .current).resolved(snapshot, of: slideshow)
     }
 }
 

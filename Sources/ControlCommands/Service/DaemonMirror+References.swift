@@ -25,8 +25,7 @@ extension DaemonMirror {
         guard !reference.isEmpty else {
             throw CommandFailure.tr("The account is empty.", status: .usage)
         }
-        let prefix = ServiceName.accounts.text + "/"
-        let id = reference.hasPrefix(prefix) ? String(reference.dropFirst(prefix.count)) : reference
+        let id = String(reference.trimmingPrefix(ServiceName.accounts.text + "/"))
         if let account = accounts.first(where: { $0.id == id }) { return account }
         let matches = accounts.filter { $0.id.hasPrefix(id) }
         let loggedIn = prefersLoggedIn ? matches.filter(\.isLoggedIn) : []
@@ -84,20 +83,6 @@ extension DaemonMirror {
             throw Self.noAccount
         }
         return combined
-    }
-
-    /// Returns the current photo of a slideshow.
-    ///
-    /// - Throws: ``CommandFailure`` if there is none.
-    func currentPhoto(
-        of path: ObjectPath = ServiceName.slideshow
-    ) throws(CommandFailure) -> PhotoReference {
-        guard let id = slideshow(path)?.photo?.id else {
-            throw CommandFailure.tr(
-                "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”.",
-                status: .usage)
-        }
-        return PhotoReference(id)
     }
 
     /// Returns the ID of a photo in the combined account.

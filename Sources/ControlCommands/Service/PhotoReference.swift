@@ -11,12 +11,11 @@ struct PhotoReference: Equatable {
     /// The account ID or a prefix of it; nil for the default account.
     let account: String?
     let id: String
-    /// True for the word `current`, which names the current photo of the slideshow.
-    var isCurrent: Bool { account == nil && id == "current" }
+    /// The word `current`, which names the current photo of the slideshow.
+    static let current = PhotoReference("current")
 
     init(_ text: String) {
-        let prefix = ServiceName.accounts.text + "/"
-        let short = text.hasPrefix(prefix) ? text.dropFirst(prefix.count) : text[...]
+        let short = text.trimmingPrefix(ServiceName.accounts.text + "/")
         guard let slash = short.firstIndex(of: "/"),
             short[..<slash].allSatisfy({
                 $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber)
@@ -47,6 +46,12 @@ struct PhotoReference: Equatable {
     func resolved(
         _ snapshot: DaemonMirror, of slideshow: ObjectPath = ServiceName.slideshow
     ) throws(CommandFailure) -> PhotoReference {
-        try isCurrent ? snapshot.currentPhoto(of: slideshow) : self
+        guard self == .current else { return self }
+        guard let id = snapshot.slideshow(slideshow)?.photo?.id else {
+            throw CommandFailure.tr(
+                "The slideshow shows no photo. Name a photo, or start it with “imagefeedctl slideshow next”.",
+                status: .usage)
+        }
+        return PhotoReference(id)
     }
 }
