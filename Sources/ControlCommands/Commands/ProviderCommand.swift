@@ -132,7 +132,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
             throw CommandFailure.tr(
                 "The test cannot be started: {reason}", ["reason": error.message.translated])
         }
-        try await LineReader().run(ends.takeReading(), handler)
+        try await readLines(of: ends.takeReading(), handler)
         if case .signal(let number) = await process.exit() {
             throw CommandFailure.tr(
                 "The test was ended by signal {signal}.", ["signal": String(number)])

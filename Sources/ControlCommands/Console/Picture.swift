@@ -36,7 +36,7 @@ enum Picture {
             ])
         close(input)
         var lines: [String] = []
-        try? await LineReader().run(output) { lines.append(String(decoding: $0, as: UTF8.self)) }
+        try? await readLines(of: output) { lines.append(String(decoding: $0, as: UTF8.self)) }
         return await process?.exit() == .code(0) ? lines.filter { !$0.isEmpty } : []
     }
 
