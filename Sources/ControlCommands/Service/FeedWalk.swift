@@ -54,32 +54,31 @@ struct FeedWalk {
     ) async throws -> (count: Int, next: String) {
         let limit = limit ?? Int.max
         var listing = FeedListing(target: .standardOutput)
-        var photos = PhotoPage(photos: [], next: firstCursor, isCombined: isCombined)
+        var page = PhotoPage(
+            photos: [], next: firstCursor, isCombined: isCombined, shortIDs: shortIDs)
+        var all: [PhotoEntry] = []
         var listed = 0
         let isDrawn = isGrid && Picture.canShow
         if isGrid, !isDrawn, OutputTarget.standardOutput != .pipe {
             Console.printMessage(tr("To draw photos on the terminal, install chafa."))
         }
         repeat {
-            let (page, next) = try await client.page(
-                source, cursor: photos.next, count: UInt32(min(100, limit - listed)))
-            listed += page.count
-            let current = PhotoPage(
-                photos: page, next: next, isCombined: isCombined, shortIDs: shortIDs)
+            (page.photos, page.next) = try await client.page(
+                source, cursor: page.next, count: UInt32(min(100, limit - listed)))
+            listed += page.photos.count
             if let format {
-                try Console.write(page.map { format.line($0) }.joined())
+                try Console.write(page.photos.map { format.line($0) }.joined())
             } else if output.json {
-                photos.photos += page
+                all += page.photos
             } else if isDrawn {
-                try await client.drawPage(current)
+                try await client.drawPage(page)
             } else {
-                try Console.write(listing.text(of: current))
+                try Console.write(listing.text(of: page))
             }
-            photos.next = next
-            // The daemon requests further pages later.
-            if page.isEmpty { break }
-        } while listed < limit && !photos.next.isEmpty
-        if output.json { try output.show(photos) }
-        return (listed, photos.next)
+            // After an empty page, the daemon requests further pages later.
+        } while !page.photos.isEmpty && listed < limit && !page.next.isEmpty
+        page.photos = all
+        if output.json { try output.show(page) }
+        return (listed, page.next)
     }
 }
