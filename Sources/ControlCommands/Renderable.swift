@@ -27,6 +27,9 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: .tr("Print the result as JSON."))
     var json = false
 
+    /// The name of the option, and whether it is given, for ``exclude(_:_:)``.
+    var use: (name: String, isGiven: Bool) { ("--json", json) }
+
     /// Prints a result to standard output, in the format that the options select.
     ///
     /// - Parameter result: The result of the command.

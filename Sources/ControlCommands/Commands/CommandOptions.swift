@@ -43,3 +43,19 @@ struct SourceOption: ParsableArguments {
     )
     var source = ""
 }
+
+/// Refuses two options that exclude each other, if both are given.
+///
+/// - Parameters:
+///   - option: The name of an option, and whether it is given.
+///   - other: The same for another option.
+/// - Throws: `ValidationError`.
+func exclude(
+    _ option: (name: String, isGiven: Bool), _ other: (name: String, isGiven: Bool)
+) throws {
+    guard option.isGiven, other.isGiven else { return }
+    throw ValidationError(
+        tr(
+            "{option} cannot be combined with {other}.",
+            ["option": option.name, "other": other.name]))
+}

@@ -24,12 +24,10 @@ struct FeedCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let count, count < 1 { throw ValidationError(tr("--count must be 1 or more.")) }
-        if all, count != nil { throw ValidationError(tr("--all cannot be combined with --count.")) }
-        try formatOption.check(output)
-        if grid, formatOption.format != nil {
-            throw ValidationError(tr("--grid cannot be combined with --format."))
-        }
-        if grid, output.json { throw ValidationError(tr("--grid cannot be combined with --json.")) }
+        try exclude(("--all", all), ("--count", count != nil))
+        try exclude(formatOption.use, output.use)
+        try exclude(("--grid", grid), formatOption.use)
+        try exclude(("--grid", grid), output.use)
     }
 
     @MainActor func run() async throws {

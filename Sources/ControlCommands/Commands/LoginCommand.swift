@@ -42,9 +42,7 @@ struct LoginCommand: AsyncParsableCommand {
     func validate() throws {
         guard noPassword else { return }
         if !register { throw ValidationError(tr("--no-password requires --register.")) }
-        if passwordFile != nil {
-            throw ValidationError(tr("--no-password cannot be combined with --password-file."))
-        }
+        try exclude(("--no-password", noPassword), ("--password-file", passwordFile != nil))
     }
 
     @MainActor func run() async throws {

@@ -14,7 +14,7 @@ struct PhotoCommand: AsyncParsableCommand {
     @OptionGroup var formatOption: FormatOption
     @OptionGroup var output: OutputOptions
 
-    func validate() throws { try formatOption.check(output) }
+    func validate() throws { try exclude(formatOption.use, output.use) }
 
     @MainActor func run() async throws {
         let photo = try await ServiceClient().photo(photo)

@@ -15,9 +15,7 @@ struct ShareCommand: AsyncParsableCommand {
     var open = false
     @OptionGroup var output: OutputOptions
 
-    func validate() throws {
-        if copy, open { throw ValidationError(tr("--copy cannot be combined with --open.")) }
-    }
+    func validate() throws { try exclude(("--copy", copy), ("--open", open)) }
 
     @MainActor func run() async throws {
         let photo = try await ServiceClient().photo(photo)

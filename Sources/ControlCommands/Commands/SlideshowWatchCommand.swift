@@ -31,13 +31,9 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
     @OptionGroup var options: SlideshowOptions
 
     func validate() throws {
-        try formatOption.check(options.output)
-        if exec != nil, formatOption.format != nil {
-            throw ValidationError(tr("--exec cannot be combined with --format."))
-        }
-        if exec != nil, options.output.json {
-            throw ValidationError(tr("--exec cannot be combined with --json."))
-        }
+        try exclude(formatOption.use, options.output.use)
+        try exclude(("--exec", exec != nil), formatOption.use)
+        try exclude(("--exec", exec != nil), options.output.use)
     }
 
     @MainActor func run() async throws {

@@ -72,12 +72,8 @@ struct FormatOption: ParsableArguments {
         transform: PhotoFormat.init)
     var format: PhotoFormat?
 
-    /// - Throws: `ValidationError` if another option selects another output.
-    func check(_ output: OutputOptions) throws {
-        if format != nil, output.json {
-            throw ValidationError(tr("--format cannot be combined with --json."))
-        }
-    }
+    /// The name of the option, and whether it is given, for ``exclude(_:_:)``.
+    var use: (name: String, isGiven: Bool) { ("--format", format != nil) }
 }
 
 extension String {
