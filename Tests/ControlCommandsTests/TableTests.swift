@@ -6,14 +6,15 @@ struct TableTests {
     private let wide = OutputTarget.terminal(columns: 80, isColoured: false)
     private let narrow = OutputTarget.terminal(columns: 40, isColoured: false)
 
-    private func table(_ rows: [[String]]) -> Table {
+    private func table(_ rows: [[String]]) -> Table<[String]> {
         Table(
+            rows,
             columns: [
-                .init(title: "ID"), .init(title: "N", dropRank: 1, isNumber: true),
-                .init(title: "TITLE", minimumWidth: 8, dropRank: 2),
-                .init(title: "NOTE", minimumWidth: 8, dropRank: 3),
-            ],
-            rows: rows.map { $0.map { Cell($0) } })
+                .init(title: "ID") { Cell($0[0]) },
+                .init(title: "N", dropRank: 1, isNumber: true) { Cell($0[1]) },
+                .init(title: "TITLE", minimumWidth: 8, dropRank: 2) { Cell($0[2]) },
+                .init(title: "NOTE", minimumWidth: 8, dropRank: 3) { Cell($0[3]) },
+            ])
     }
 
     @Test func `columns are aligned in every script`() {

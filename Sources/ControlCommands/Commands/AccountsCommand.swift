@@ -32,30 +32,26 @@ struct AccountList: Renderable {
 
     func text(for target: OutputTarget) -> String {
         let shortIDs = target == .pipe ? [:] : snapshot.shortIDs
-        let table = Table(
+        let defaultAccount = snapshot.defaultAccount
+        return Table(
+            snapshot.accounts,
             columns: [
-                .init(title: ""),
-                .init(title: tr("ACCOUNT")),
-                .init(title: tr("LABEL"), minimumWidth: 8, dropRank: 1),
-                .init(title: tr("PROVIDER"), minimumWidth: 8, dropRank: 2),
-                .init(title: tr("STATE")),
-                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 3),
-                .init(title: tr("UNSENT"), dropRank: 4, isNumber: true),
-            ],
-            rows: snapshot.accounts.map { account in
-                [
-                    Cell(account.path == snapshot.defaultAccount ? "*" : "", .heading),
-                    Cell(shortIDs[account.id] ?? account.id), Cell(account.label),
-                    Cell(snapshot.providerName(of: account)),
-                    Cell(
-                        target.word(account.stateText), account.stateStyle),
-                    // On a terminal, a name that equals the label is omitted.
-                    Cell(target == .pipe || account.name != account.label ? account.name : ""),
-                    Cell(
-                        showsPendingLikes && !account.pendingLikes.isEmpty
-                            ? String(account.pendingLikes.count) : ""),
-                ]
-            })
-        return table.text(for: target)
+                .init(title: "") { Cell($0.path == defaultAccount ? "*" : "", .heading) },
+                .init(title: tr("ACCOUNT")) { Cell(shortIDs[$0.id] ?? $0.id) },
+                .init(title: tr("LABEL"), minimumWidth: 8, dropRank: 1) { Cell($0.label) },
+                .init(title: tr("PROVIDER"), minimumWidth: 8, dropRank: 2) {
+                    Cell(snapshot.providerName(of: $0))
+                },
+                .init(title: tr("STATE")) { Cell(target.word($0.stateText), $0.stateStyle) },
+                // On a terminal, a name that equals the label is omitted.
+                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 3) {
+                    Cell(target == .pipe || $0.name != $0.label ? $0.name : "")
+                },
+                .init(title: tr("UNSENT"), dropRank: 4, isNumber: true) {
+                    let count = $0.pendingLikes.count
+                    return Cell(showsPendingLikes && count > 0 ? String(count) : "")
+                },
+            ]
+        ).text(for: target)
     }
 }

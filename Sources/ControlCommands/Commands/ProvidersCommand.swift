@@ -28,28 +28,23 @@ struct ProviderList: Renderable {
 
     func text(for target: OutputTarget) -> String {
         let table = Table(
+            providers,
             columns: [
-                .init(title: tr("PROVIDER")),
-                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 2),
-                .init(title: tr("LOGIN"), dropRank: 1),
-                .init(title: tr("STATE")),
-                .init(title: tr("SANDBOX"), dropRank: 4),
-                .init(title: tr("OFFERS"), minimumWidth: 12, dropRank: 3),
-                .init(title: tr("REASON"), dropRank: 5),
-            ],
-            rows: providers.map { provider in
-                [
-                    Cell(provider.id), Cell(provider.name),
-                    Cell(target.word(provider.authentication)),
-                    Self.state(of: provider, target),
-                    Cell(
-                        target.word(provider.sandbox),
-                        provider.sandbox == "none" ? .warning : .faint),
-                    Cell(provider.capabilities.map(target.word).joined(separator: " "), .faint),
-                    // On a terminal, the reasons are sentences below the table.
-                    Cell(target == .pipe ? provider.stateReason : ""),
-                ]
-            })
+                .init(title: tr("PROVIDER")) { Cell($0.id) },
+                .init(title: tr("NAME"), minimumWidth: 8, dropRank: 2) { Cell($0.name) },
+                .init(title: tr("LOGIN"), dropRank: 1) { Cell(target.word($0.authentication)) },
+                .init(title: tr("STATE")) { Self.state(of: $0, target) },
+                .init(title: tr("SANDBOX"), dropRank: 4) {
+                    Cell(target.word($0.sandbox), $0.sandbox == "none" ? .warning : .faint)
+                },
+                .init(title: tr("OFFERS"), minimumWidth: 12, dropRank: 3) {
+                    Cell($0.capabilities.map(target.word).joined(separator: " "), .faint)
+                },
+                // On a terminal, the reasons are sentences below the table.
+                .init(title: tr("REASON"), dropRank: 5) {
+                    Cell(target == .pipe ? $0.stateReason : "")
+                },
+            ])
         let reasons = providers.compactMap(\.problem).map { $0 + "\n" }
         guard case .terminal = target, !reasons.isEmpty else { return table.text(for: target) }
         return table.text(for: target) + "\n" + reasons.joined()

@@ -28,22 +28,22 @@ struct SourceList: Renderable {
     var json: JSON { .array(sources.map(Self.json)) }
 
     func text(for target: OutputTarget) -> String {
-        let table = Table(
+        Table(
+            sources,
             columns: [
-                .init(title: ""),
-                .init(title: tr("SOURCE")),
-                .init(title: tr("KIND"), dropRank: 2),
-                .init(title: tr("PHOTOS"), dropRank: 1, isNumber: true),
-                .init(title: tr("TITLE"), minimumWidth: 8, dropRank: 3),
-            ],
-            rows: sources.map { source in
-                [
-                    Cell(source.id.text == defaultSource ? "*" : "", .heading),
-                    Cell(source.id.text), Cell(target.word(source.kind.rawValue), .faint),
-                    Cell(source.count.map(String.init) ?? ""), Cell(source.title.translated),
-                ]
-            })
-        return table.text(for: target)
+                .init(title: "") { Cell($0.id.text == defaultSource ? "*" : "", .heading) },
+                .init(title: tr("SOURCE")) { Cell($0.id.text) },
+                .init(title: tr("KIND"), dropRank: 2) {
+                    Cell(target.word($0.kind.rawValue), .faint)
+                },
+                .init(title: tr("PHOTOS"), dropRank: 1, isNumber: true) {
+                    Cell($0.count.map(String.init) ?? "")
+                },
+                .init(title: tr("TITLE"), minimumWidth: 8, dropRank: 3) {
+                    Cell($0.title.translated)
+                },
+            ]
+        ).text(for: target)
     }
 
     private static func json(_ source: Source) -> JSON {

@@ -5,13 +5,14 @@ struct VisibleColumn {
     var width: Int
     /// The smallest width to which the column may be narrowed.
     let minimum: Int
-}
 
-extension Table {
     /// The number of spaces between two columns.
     static let gap = 2
     /// The largest width of a column whose fields are never truncated. A wider field makes only its own line longer.
-    private static let maximumColumnWidth = 60
+    fileprivate static let maximumWidth = 60
+}
+
+extension Table {
 
     /// Returns the visible columns from left to right, for a terminal with `available` columns.
     ///
@@ -26,12 +27,12 @@ extension Table {
         var layout = shown.map { index in
             let limit = columns[index].minimumWidth
             let cells = rows.map { $0[index].text.displayWidth }
-                .filter { limit != nil || $0 <= Self.maximumColumnWidth }
+                .filter { limit != nil || $0 <= VisibleColumn.maximumWidth }
             let width = max(columns[index].title.displayWidth, cells.max() ?? 0)
             return VisibleColumn(index: index, width: width, minimum: min(width, limit ?? width))
         }
         func total(_ width: KeyPath<VisibleColumn, Int>) -> Int {
-            layout.reduce(0) { $0 + $1[keyPath: width] } + Self.gap * max(0, layout.count - 1)
+            layout.reduce(-VisibleColumn.gap) { $0 + $1[keyPath: width] + VisibleColumn.gap }
         }
         func rank(_ column: VisibleColumn) -> Int { columns[column.index].dropRank ?? -1 }
         while total(\.minimum) > available,
@@ -53,7 +54,7 @@ extension Table {
         layout.allSatisfy { column in
             columns[column.index].minimumWidth != nil
                 || rows.map { $0[column.index].text.displayWidth }
-                    .allSatisfy { $0 <= column.width || $0 > Self.maximumColumnWidth }
+                    .allSatisfy { $0 <= column.width || $0 > VisibleColumn.maximumWidth }
         }
     }
 }

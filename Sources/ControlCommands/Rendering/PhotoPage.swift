@@ -24,26 +24,20 @@ struct PhotoPage: Renderable {
         return "\(target == .pipe ? account : shortIDs[account] ?? account)/\(id)"
     }
 
-    func table(for target: OutputTarget) -> Table {
+    func table(for target: OutputTarget) -> Table<PhotoEntry> {
         Table(
+            photos,
             columns: [
-                .init(title: tr("PHOTO")),
-                .init(title: tr("CREATED"), dropRank: 2),
-                .init(title: tr("SIZE"), dropRank: 5, isNumber: true),
-                .init(title: tr("LIKES"), dropRank: 4, isNumber: true),
+                .init(title: tr("PHOTO")) { Cell(reference(of: $0, for: target)) },
+                .init(title: tr("CREATED"), dropRank: 2) {
+                    Cell($0.created?.minute(for: target) ?? "", .faint)
+                },
+                .init(title: tr("SIZE"), dropRank: 5, isNumber: true) { Cell($0.size, .faint) },
+                .init(title: tr("LIKES"), dropRank: 4, isNumber: true) { Cell($0.likesText) },
                 // At least 12 columns distinguish most titles, and the table still fits into 40 columns.
-                .init(title: tr("TITLE"), minimumWidth: 12, dropRank: 1),
-                .init(title: tr("AUTHOR"), minimumWidth: 8, dropRank: 3),
-            ],
-            rows: photos.map { photo in
-                [
-                    Cell(reference(of: photo, for: target)),
-                    Cell(photo.created?.minute(for: target) ?? "", .faint),
-                    Cell(photo.size, .faint),
-                    Cell(photo.likesText), Cell(photo.caption),
-                    Cell(photo.author ?? ""),
-                ]
-            })
+                .init(title: tr("TITLE"), minimumWidth: 12, dropRank: 1) { Cell($0.caption) },
+                .init(title: tr("AUTHOR"), minimumWidth: 8, dropRank: 3) { Cell($0.author ?? "") },
+            ])
     }
 }
 

@@ -51,18 +51,19 @@ struct SlideshowList: Renderable {
     }
 
     func text(for target: OutputTarget) -> String {
-        let rows = slideshows.map { slideshow in
-            [
-                Cell(slideshow.name.isEmpty ? target.tr("(default)") : slideshow.name),
-                Cell(sources(of: slideshow, for: target)),
-                Cell(slideshow.photo?.caption ?? ""),
-            ]
-        }
-        return Table(
+        Table(
+            slideshows,
             columns: [
-                .init(title: tr("NAME")), .init(title: tr("SOURCES"), minimumWidth: 12),
-                .init(title: tr("PHOTO"), minimumWidth: 12, dropRank: 1),
-            ], rows: rows
+                .init(title: tr("NAME")) {
+                    Cell($0.name.isEmpty ? target.tr("(default)") : $0.name)
+                },
+                .init(title: tr("SOURCES"), minimumWidth: 12) {
+                    Cell(sources(of: $0, for: target))
+                },
+                .init(title: tr("PHOTO"), minimumWidth: 12, dropRank: 1) {
+                    Cell($0.photo?.caption ?? "")
+                },
+            ]
         ).text(for: target)
     }
 
@@ -99,7 +100,8 @@ struct SlideshowPhoto: Renderable, Equatable {
     func text(for target: OutputTarget) -> String {
         let fields = [id, photo?.caption ?? ""].map(TerminalText.line)
         guard case .terminal(let columns, _) = target else { return TerminalText.fields(fields) }
-        let title = fields[1].truncated(to: max(12, columns - fields[0].displayWidth - Table.gap))
+        let title = fields[1].truncated(
+            to: max(12, columns - fields[0].displayWidth - VisibleColumn.gap))
         return fields[0] + (title.isEmpty ? "" : "  \(title)") + "\n"
     }
 }

@@ -1,5 +1,5 @@
-/// A table, which is aligned on a terminal and tab-separated in a pipe.
-struct Table {
+/// A table with a row for each value, which is aligned on a terminal and tab-separated in a pipe.
+struct Table<Value> {
     /// A column of a table, with its rules for narrow terminals.
     struct Column {
         let title: String
@@ -8,10 +8,17 @@ struct Table {
         /// The rank in which columns are dropped, highest first; nil if the column must not be dropped.
         var dropRank: Int?
         var isNumber = false
+        /// Returns the field of a value.
+        let cell: (Value) -> Cell
     }
 
     let columns: [Column]
     let rows: [[Cell]]
+
+    init(_ values: [Value], columns: [Column]) {
+        self.columns = columns
+        rows = values.map { value in columns.map { $0.cell(value) } }
+    }
 
     /// Returns the table with a line feed after each line; empty if there are no rows.
     ///
@@ -43,7 +50,7 @@ struct Table {
             let text =
                 columns[index].minimumWidth == nil ? cell.text : cell.text.truncated(to: width)
             guard !text.isEmpty else {
-                padding += width + Table.gap
+                padding += width + VisibleColumn.gap
                 continue
             }
             let missing = max(0, width - text.displayWidth)
@@ -51,7 +58,7 @@ struct Table {
             // Padding is written only in front of another field, so that no line ends in spaces.
             line +=
                 String(repeating: " ", count: padding + before) + target.styled(text, cell.style)
-            padding = missing - before + Table.gap
+            padding = missing - before + VisibleColumn.gap
         }
         return line
     }
@@ -79,7 +86,7 @@ extension OutputTarget {
         guard case .terminal(let columns, _) = self else {
             return shown.map { "\($0.name)\t\($0.value)\n" }.joined()
         }
-        let indent = (shown.map(\.name.displayWidth).max() ?? 0) + Table.gap
+        let indent = (shown.map(\.name.displayWidth).max() ?? 0) + VisibleColumn.gap
         return shown.map { name, value in
             let lines = value.wrapped(to: max(10, columns - indent))
             let padding = String(repeating: " ", count: indent - name.displayWidth)
