@@ -96,3 +96,16 @@ enum Control {
         return environment
     }
 }
+
+extension ChildProcess {
+    /// Waits until the standard output meets a condition or is complete, and returns it.
+    func output(until isEnough: @escaping @Sendable (String) -> Bool) async throws -> String {
+        try await standardOutput.wait { $0.isComplete || isEnough($0.text) ? $0.text : nil }
+    }
+
+    /// Waits until the standard output has a number of lines or is complete, and returns its lines.
+    func lines(_ count: Int) async throws -> [String] {
+        let text = try await output { $0.count { $0 == "\n" } >= count }
+        return text.split(separator: "\n").map(String.init)
+    }
+}

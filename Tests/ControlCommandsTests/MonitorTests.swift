@@ -10,10 +10,7 @@ import Testing
 struct MonitorTests {
     /// Waits for a number of events and returns the names of all events so far.
     private func events(_ count: Int, of monitor: ChildProcess) async throws -> [String] {
-        let text = try await monitor.standardOutput.wait { output in
-            output.text.filter { $0 == "\n" }.count >= count ? output.text : nil
-        }
-        return try text.split(separator: "\n").map { line in
+        try await monitor.lines(count).map { line in
             let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
             return try #require(object?["event"] as? String)
         }

@@ -74,6 +74,17 @@ struct RecipeTests {
             "/bin/sh", ["-c", "cd \"$HOME\"; \(line)"], environment: environment)
     }
 
+    /// Starts a command, expects its output up to an end, and terminates the command.
+    private func expectOutput(
+        _ expected: String, of line: String, ending end: String = "\0\n",
+        location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let process = try start("exec \(line)")
+        let output = try await process.output { $0.hasSuffix(end) }
+        #expect(output == expected, sourceLocation: location)
+        process.terminate()
+    }
+
     @Test(arguments: texts)
     func `eww shows and likes a photo`(text: String) async throws {
         try await withPhoto(text) { service, id, image in
@@ -118,10 +129,8 @@ struct RecipeTests {
             #expect(service.account.calls.value.last == "Toggle \(id)")
             service.slideshow.show(5)
             _ = try await run(command("on-scroll-down"))
-            try await module.standardOutput.wait { output in
-                output.text.hasSuffix("\nt6\n") || output.isComplete ? true : nil
-            }
-            #expect(module.standardOutput.value.text.hasSuffix("\nt6\n"))
+            let output = try await module.output { $0.hasSuffix("\nt6\n") }
+            #expect(output.hasSuffix("\nt6\n"))
             module.terminate()
         }
     }
@@ -156,13 +165,10 @@ struct RecipeTests {
             let folder = try PrivateBus.current.directory.path
             for (words, output) in [("", ""), ("DP-1 ", "DP-1")] {
                 let link = "\(folder)/imagefeed-hyprpaper-\(output)"
-                let process = try start(
-                    "exec imagefeedctl slideshow watch --exec 'hyprpaper-photo \(words)'")
-                let text = try await process.standardOutput.wait { result in
-                    result.text.hasSuffix(".jpg\0") || result.isComplete ? result.text : nil
-                }
-                #expect(text == "hyprpaper\0wallpaper\0\(output),\(link),cover\0\(image)\0")
-                process.terminate()
+                try await expectOutput(
+                    "hyprpaper\0wallpaper\0\(output),\(link),cover\0\(image)\0",
+                    of: "imagefeedctl slideshow watch --exec 'hyprpaper-photo \(words)'",
+                    ending: ".jpg\0")
             }
         }
     }
@@ -177,12 +183,7 @@ struct RecipeTests {
             for (line, options) in [
                 (command, ""), (command.replacing("awww img", with: onOne), "--outputs\0DP-1\0"),
             ] {
-                let process = try start("exec \(line)")
-                let output = try await process.standardOutput.wait { result in
-                    result.text.hasSuffix("\0\n") || result.isComplete ? result.text : nil
-                }
-                #expect(output == "img\0\(options)\(image)\0\n")
-                process.terminate()
+                try await expectOutput("img\0\(options)\(image)\0\n", of: line)
             }
         }
     }
@@ -199,12 +200,9 @@ struct RecipeTests {
                 exec tail -f /dev/null
                 """)
             let recipe = try Control.file("dist/examples/conky-photo")
-            let widget = try start("exec " + Self.match(#"(imagefeedctl .*)"#, recipe))
-            let output = try await widget.standardOutput.wait { output in
-                output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
-            }
-            #expect(output == "conky.conf\0\(id)\n\0300x200\0\(image)\0\n")
-            widget.terminate()
+            try await expectOutput(
+                "conky.conf\0\(id)\n\0300x200\0\(image)\0\n",
+                of: Self.match(#"(imagefeedctl .*)"#, recipe))
         }
     }
 
@@ -214,12 +212,9 @@ struct RecipeTests {
             try await Control.install(
                 "swaybg", "printf '%s\\0' \"$@\"\necho\nexec tail -f /dev/null")
             let recipe = try Control.file("dist/examples/sway.conf")
-            let background = try start("exec " + Self.match(#"(?m)^exec (.* watch .*)$"#, recipe))
-            let output = try await background.standardOutput.wait { output in
-                output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
-            }
-            #expect(output == "-m\0fill\0-i\0\(image)\0\n")
-            background.terminate()
+            try await expectOutput(
+                "-m\0fill\0-i\0\(image)\0\n",
+                of: Self.match(#"(?m)^exec (.* watch .*)$"#, recipe))
             let expression = try Regex<(Substring, Substring)>(#"(?m)^bindsym \S+ exec (.*)$"#)
             let commands = recipe.matches(of: expression).map { String($0.output.1) }
             try #require(commands.count == 3)

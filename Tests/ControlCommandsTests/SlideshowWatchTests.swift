@@ -11,15 +11,6 @@ import Testing
 struct SlideshowWatchTests {
     private var service: FakeService { .current }
 
-    /// Waits until the output has `count` lines, and returns them.
-    private func lines(_ count: Int, of process: ChildProcess) async throws -> [String] {
-        let text = try await process.standardOutput.wait { output in
-            output.text.filter { $0 == "\n" }.count >= count || output.isComplete
-                ? output.text : nil
-        }
-        return text.split(separator: "\n").map(String.init)
-    }
-
     /// Ends the program with Ctrl-C, and expects success.
     private func interrupt(_ process: ChildProcess) async throws {
         process.kill(SIGINT)
@@ -34,10 +25,10 @@ struct SlideshowWatchTests {
         let slideshow = service.slideshow
         slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch"])
-        #expect(try await lines(1, of: watch) == ["/images/1.png"])
+        #expect(try await watch.lines(1) == ["/images/1.png"])
         #expect(slideshow.calls.value == ["Attach"])
         slideshow.show(2)
-        #expect(try await lines(2, of: watch).last == "/images/2.png")
+        #expect(try await watch.lines(2).last == "/images/2.png")
         // A like changes the photo, but not the image.
         var photo = slideshow.photo
         photo["liked"] = .bool(true)
@@ -46,7 +37,7 @@ struct SlideshowWatchTests {
         slideshow.show([:], image: "")
         slideshow.object.flushChanges()
         slideshow.show(3)
-        #expect(try await lines(3, of: watch).last == "/images/3.png")
+        #expect(try await watch.lines(3).last == "/images/3.png")
         try await interrupt(watch)
         // The program waits for the end of the call for a limited time.
         #expect(try await slideshow.calls.elements(2) == ["Attach", "Detach"])
@@ -56,18 +47,18 @@ struct SlideshowWatchTests {
     @Test(.fakeService) func `watch --json prints each value of the photo`() async throws {
         let slideshow = service.slideshow
         let watch = try Control.start(["slideshow", "watch", "--json"])
-        #expect(try await lines(1, of: watch) == ["{}"])
+        #expect(try await watch.lines(1) == ["{}"])
         slideshow.show(1)
-        let line = try #require(try await lines(2, of: watch).last)
+        let line = try #require(try await watch.lines(2).last)
         #expect(line.hasPrefix(#"{"id":"local_ada/1","account":"/org/imagefeed/ImageFeed1/"#))
         #expect(line.hasSuffix(#""path":"/images/1.png"}"#))
         var photo = slideshow.photo
         photo["liked"] = .bool(true)
         slideshow.show(photo, image: slideshow.image)
-        let liked = try #require(try await lines(3, of: watch).last)
+        let liked = try #require(try await watch.lines(3).last)
         #expect(liked.contains(#""liked":true"#))
         slideshow.show([:], image: "")
-        #expect(try await lines(4, of: watch).last == "{}")
+        #expect(try await watch.lines(4).last == "{}")
         try await interrupt(watch)
     }
 
@@ -77,18 +68,18 @@ struct SlideshowWatchTests {
         let watch = try Control.start([
             "slideshow", "watch", "--format", #"{title|markup}\t{liked}{"a"}\{path}{author}"#,
         ])
-        #expect(try await lines(1, of: watch) == [#"t0"# + "\tno" + #"{"a"}\/images/0.png"#])
+        #expect(try await watch.lines(1) == [#"t0"# + "\tno" + #"{"a"}\/images/0.png"#])
         var photo = Samples.photo("local_ada/1", title: "a <b>\n& 'c'")
         slideshow.show(photo, image: "/images/1.png")
         let first = #"a &lt;b&gt; &amp; &#39;c&#39;"# + "\t"
         let rest = #"{"a"}\/images/1.png"#
-        #expect(try await lines(2, of: watch).last == "\(first)no\(rest)")
+        #expect(try await watch.lines(2).last == "\(first)no\(rest)")
         photo["likes"] = .uint32(7)
         slideshow.show(photo, image: "/images/1.png")
         slideshow.object.flushChanges()
         photo["liked"] = .bool(true)
         slideshow.show(photo, image: "/images/1.png")
-        #expect(try await lines(3, of: watch).last == "\(first)yes\(rest)")
+        #expect(try await watch.lines(3).last == "\(first)yes\(rest)")
         slideshow.show([:], image: "")
         try await watch.standardOutput.wait { $0.text.hasSuffix("\n\n") ? true : nil }
         try await interrupt(watch)
@@ -102,11 +93,11 @@ struct SlideshowWatchTests {
         let watch = try Control.start(["slideshow", "watch"] + options)
         try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
         slideshow.show(1)
-        #expect(try await lines(1, of: watch) == ["/images/1.png"])
+        #expect(try await watch.lines(1) == ["/images/1.png"])
         slideshow.show([:], image: "")
         slideshow.object.flushChanges()
         slideshow.show(2)
-        #expect(try await lines(2, of: watch).last == "/images/2.png")
+        #expect(try await watch.lines(2).last == "/images/2.png")
         watch.kill(SIGINT)
         let result = try await watch.result()
         #expect(result.exit == .code(0))
@@ -120,7 +111,7 @@ struct SlideshowWatchTests {
         // A photo that is shown later could follow the attachment of a fast program.
         try await FakeService.run(showing: 2) { service in
             try await service.slideshow.attached.wait { $0 == 1 ? true : nil }
-            #expect(try await lines(2, of: watch) == ["/images/1.png", "/images/2.png"])
+            #expect(try await watch.lines(2) == ["/images/1.png", "/images/2.png"])
             try await interrupt(watch)
             #expect(try await service.slideshow.calls.elements(2) == ["Attach", "Detach"])
         }
@@ -133,7 +124,7 @@ struct SlideshowWatchTests {
             slideshow.isAttachSuspended.update { $0 = true }
             try await slideshow.attached.wait { $0 == 1 ? true : nil }
             slideshow.show(2)
-            #expect(try await lines(2, of: watch) == ["/images/1.png", "/images/2.png"])
+            #expect(try await watch.lines(2) == ["/images/1.png", "/images/2.png"])
             try await interrupt(watch)
             #expect(try await slideshow.calls.elements(2) == ["Attach", "Detach"])
         }
@@ -145,7 +136,7 @@ struct SlideshowWatchTests {
         try await FakeService.run { service in
             service.slideshow.show(1)
             let started = try Control.start(["slideshow", "watch"])
-            #expect(try await lines(1, of: started) == ["/images/1.png"])
+            #expect(try await started.lines(1) == ["/images/1.png"])
             watch = started
         }
         return try #require(watch)
@@ -164,7 +155,7 @@ struct SlideshowWatchTests {
         let service = try await FakeService(try PrivateBus.current.connect())
         service.slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch"])
-        _ = try await lines(1, of: watch)
+        _ = try await watch.lines(1)
         try await PrivateBus.current.stop()
         #expect(try await watch.exitStatus() == .code(69))
         withExtendedLifetime(service) {}
@@ -195,9 +186,7 @@ struct SlideshowWatchTests {
         let watch = try Control.start(
             ["slideshow", "watch", "--exec", "\(handle) -a 'b c'"],
             ["PHOTO_URL": "inherited"])
-        let output = try await watch.standardOutput.wait { output in
-            output.text.hasSuffix("\0\n") || output.isComplete ? output.text : nil
-        }
+        let output = try await watch.output { $0.hasSuffix("\0\n") }
         #expect(
             output.dropLast().split(separator: "\0", omittingEmptySubsequences: false) == [
                 "3", "-a", "b c", "/images/\(text)", "local_ada/\(text)", "\(text)", "\(text)",
@@ -218,15 +207,13 @@ struct SlideshowWatchTests {
         service.slideshow.show(1)
         let watch = try Control.start(
             ["slideshow", "watch", "--exec", try await installDisplay()])
-        let first = try await lines(1, of: watch)
+        let first = try await watch.lines(1)
         #expect(first[0].hasPrefix("local_ada/1 "))
         for number in 2...5 {
             service.slideshow.show(number)
             service.slideshow.object.flushChanges()
         }
-        let all = try await watch.standardOutput.wait { output in
-            output.text.contains("local_ada/5 ") || output.isComplete ? output.text : nil
-        }.split(separator: "\n").map(String.init)
+        let all = try await watch.output { $0.contains("local_ada/5 ") }.split(separator: "\n")
         // Photos in between may be skipped; each earlier process has exited.
         #expect(all.count <= 5)
         let processes = try all.map { line in
@@ -244,11 +231,11 @@ struct SlideshowWatchTests {
         let command = try PrivateBus.current.directory.appending("bin/fail")
         service.slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch", "--exec", command])
-        #expect(try await lines(1, of: watch) == ["/images/1.png"])
+        #expect(try await watch.lines(1) == ["/images/1.png"])
         try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
         #expect(watch.standardError.value.text == "\(command) exited with status 3.\n")
         service.slideshow.show(2)
-        #expect(try await lines(2, of: watch).last == "/images/2.png")
+        #expect(try await watch.lines(2).last == "/images/2.png")
         watch.terminate()
         #expect(try await watch.exitStatus() == .code(0))
     }
