@@ -9,6 +9,21 @@ enum Control {
     static let project = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+    /// Arguments for each command that needs the daemon, except `monitor`.
+    static let commands = [
+        ["status"], ["providers"], ["accounts"], ["default", "uns"], ["feed"], ["sources"],
+        ["photo", "7"], ["image", "local_ada/7"], ["open", "7"], ["download", "7"], ["refresh"],
+        ["logout", "--yes"], ["remove", "uns", "--yes"], ["login", "local", "--username", "ada"],
+        ["like", "7"], ["like", "current"], ["unlike", "7"], ["toggle", "queued"], ["likes"],
+        ["profile"], ["profile", "--set-avatar", "7"], ["share", "7"],
+        ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"],
+        ["likes", "--combined"], ["sources", "--combined"], ["slideshow"], ["slideshow", "next"],
+        ["slideshow", "previous"], ["slideshow", "pause"], ["slideshow", "resume"],
+        ["slideshow", "show", "7"], ["slideshow", "hide", "current"], ["slideshow", "hide", "7"],
+        ["slideshow", "--json", "next"], ["slideshow", "unhide", "7"], ["slideshow", "watch"],
+        ["slideshow", "set", "--interval", "30m"], ["slideshow", "set", "--source", "combined"],
+    ]
+
     /// Returns the content of a file of the project.
     static func file(_ path: String) throws -> String {
         try String(contentsOf: project.appending(path: path), encoding: .utf8)

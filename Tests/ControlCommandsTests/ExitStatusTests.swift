@@ -15,6 +15,8 @@ struct ExitStatusTests {
             (["photo", "Offline"], 75),
             (["photo", "RateLimited"], 75), (["photo", "SecretStoreLocked"], 75),
             (["photo", "NotFound"], 1), (["feed", "--source", "StaleCursor"], 1),
+            (["like", "NotFound"], 1), (["like", "NeedsLogin"], 77),
+            (["like", "SecretStoreLocked"], 75),
             (["feed", "--account", "unsplash_bob"], 77), (["feed", "--account", "unknown"], 1),
             (["feed", "--account", ""], 64), (["remove", "", "--yes"], 64),
             (["login", "nothing"], 1), (["login", "local", "--register"], 64),
@@ -97,19 +99,7 @@ struct ExitStatusTests {
         #expect(result.error == "")
     }
 
-    nonisolated private static let everyCommand = [
-        ["status"], ["providers"], ["accounts"], ["default", "a"], ["feed"], ["sources"],
-        ["photo", "7"], ["image", "7"], ["open", "7"], ["download", "7"], ["share", "7"],
-        ["refresh"], ["logout"], ["remove", "a"], ["login", "local", "--username", "a"],
-        ["like", "7"], ["unlike", "7"], ["toggle", "7"], ["likes"], ["profile"],
-        ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"],
-        ["like", "current"],
-        ["slideshow"], ["slideshow", "next"], ["slideshow", "pause"], ["slideshow", "show", "7"],
-        ["slideshow", "hide", "current"], ["slideshow", "unhide", "7"], ["slideshow", "watch"],
-        ["slideshow", "set", "--source", "combined"],
-    ]
-
-    @Test(arguments: everyCommand + [["monitor"]])
+    @Test(arguments: Control.commands + [["monitor"]])
     func `every command is unavailable without a bus`(arguments: [String]) async throws {
         let environment = try TemporaryDirectory().environment
         let result = try await ChildProcess(Control.path, arguments, environment: environment)
@@ -120,7 +110,7 @@ struct ExitStatusTests {
         #expect(result.error.split(separator: "\n").count == 1)
     }
 
-    @Test(arguments: everyCommand)
+    @Test(arguments: Control.commands)
     func `every command is unavailable without a daemon`(arguments: [String]) async throws {
         try await Control.expectFailure(arguments, status: 69, "Install Image Feed")
     }

@@ -80,13 +80,6 @@ struct LikeTests {
                 """)
     }
 
-    @Test(arguments: [
-        ("NotFound", Int32(1)), ("NeedsLogin", 77), ("SecretStoreLocked", 75),
-    ])
-    func `a refused like fails`(photo: String, status: Int32) async throws {
-        try await Control.expectFailure(["like", photo], status: status)
-    }
-
     @Test func `liking fails if the provider has no likes`() async throws {
         service.accountObject.remove([.like])
         try await Control.expectFailure(
