@@ -33,14 +33,39 @@ struct MonitorEventTests {
         return try #require(MonitorEvent.events(in: signal).first)
     }
 
-    @Test func `new photos are an event`() throws {
-        let event = try reported(.feed, "Updated", "all", 3 as UInt32)
-        #expect(
-            json(event) == """
-                {"event":"photos-updated","time":7,"account":"\(account)","source":"all","new":3}
-                """)
-        #expect(
-            event.text(for: .pipe).hasSuffix("\tphotos-updated\tlocal_ada\t3 new photos in all\n"))
+    /// Expects the text of an event of the account, and its members in JSON.
+    private func expect(
+        _ event: MonitorEvent, _ name: String, _ text: String, _ members: String,
+        location: SourceLocation = #_sourceLocation
+    ) {
+        let fields = "\t\(name)\tlocal_ada\t\(text)\n"
+        #expect(event.text(for: .pipe).hasSuffix(fields), sourceLocation: location)
+        let start = #"{"event":"\#(name)","time":7,"account":"\#(account)","#
+        #expect(json(event) == "\(start)\(members)}", sourceLocation: location)
+    }
+
+    @Test func `each signal of an account is an event with the arguments as members`() throws {
+        let updated = try reported(.feed, "Updated", "all", 3 as UInt32)
+        expect(updated, "photos-updated", "3 new photos in all", #""source":"all","new":3"#)
+        let removed = try reported(.feed, "PhotosRemoved", (1...9).map(String.init))
+        expect(
+            removed, "photos-removed", "9 photos removed: 1 2 3 4 5 …",
+            #""photos":["1","2","3","4","5","6","7","8","9"]"#)
+        let changed = try reported(
+            .feed, "PhotoChanged", "7", ["pending": Variant.bool(true), "liked": .bool(false)])
+        expect(
+            changed, "photo-changed", "photo 7 changed: liked, pending",
+            #""photo":"7","changes":{"liked":false,"pending":true}"#)
+        let liked = try reported(.like, "Changed", "7", true, 12 as UInt32)
+        expect(liked, "like-confirmed", "photo 7 is liked", #""photo":"7","liked":true,"likes":12"#)
+        let failed = try reported(
+            .like, "Failed", "7", false, ServiceError.notFound.name.text, "The photo was deleted.")
+        expect(
+            failed, "like-failed", "photo 7 could not be unliked: The photo was deleted.",
+            #""photo":"7","wanted":false,"error":"org.imagefeed.ImageFeed1.Error.NotFound","#
+                + #""message":"The photo was deleted.""#)
+        let remaining = try reported(.account, "TokenRemains", "It remains.")
+        expect(remaining, "token-remains", "It remains.", #""message":"It remains.""#)
     }
 
     @Test func `a changed state is an event`() throws {
@@ -54,34 +79,6 @@ struct MonitorEventTests {
         let text = event.text(for: .terminal(columns: 80, isColoured: false))
         #expect(
             text.hasSuffix("local_ada  account changed: State offline, StateReason “No net.”\n"))
-    }
-
-    @Test func `a confirmed like is an event`() throws {
-        let event = try reported(.like, "Changed", "7", true, 12 as UInt32)
-        #expect(
-            json(event) == """
-                {"event":"like-confirmed","time":7,"account":"\(account)",\
-                "photo":"7","liked":true,"likes":12}
-                """)
-        #expect(event.text(for: .pipe).hasSuffix("\tlike-confirmed\tlocal_ada\tphoto 7 is liked\n"))
-    }
-
-    @Test func `a like that failed is an event`() throws {
-        let event = try reported(
-            .like, "Failed", "7", false, ServiceError.notFound.name.text, "The photo was deleted.")
-        #expect(
-            json(event) == """
-                {"event":"like-failed","time":7,"account":"\(account)","photo":"7","wanted":false,\
-                "error":"org.imagefeed.ImageFeed1.Error.NotFound","message":"The photo was deleted."}
-                """)
-        #expect(event.summary == "photo 7 could not be unliked: The photo was deleted.")
-    }
-
-    @Test func `a changed photo is an event`() throws {
-        let event = try reported(
-            .feed, "PhotoChanged", "7", ["pending": Variant.bool(true), "liked": .bool(false)])
-        #expect(event.summary == "photo 7 changed: liked, pending")
-        #expect(json(event).hasSuffix(#""photo":"7","changes":{"liked":false,"pending":true}}"#))
     }
 
     @Test func `each of many changed photos is an event`() throws {
@@ -158,27 +155,11 @@ struct MonitorEventTests {
         #expect(MonitorEvent.events(in: removed).map(\.name) == ["account-removed"])
     }
 
-    @Test func `removed photos are complete in JSON and shortened in text`() throws {
-        let ids = (1...9).map(String.init)
-        let event = try reported(.feed, "PhotosRemoved", ids)
-        #expect(event.summary == "9 photos removed: 1 2 3 4 5 …")
-        #expect(json(event).hasSuffix(#""photos":["1","2","3","4","5","6","7","8","9"]}"#))
-    }
-
-    @Test func `a remaining token is an event`() throws {
-        let event = try reported(.account, "TokenRemains", "It remains.")
-        #expect(
-            event.text(for: .pipe).hasSuffix("\ttoken-remains\tlocal_ada\tIt remains.\n"))
-        #expect(json(event).hasSuffix(#""message":"It remains."}"#))
-    }
-
     @Test func `a signal of another version is an event with its arguments`() throws {
         let event = try reported(.slideshow, "Restarted", "all", 7 as UInt32)
-        #expect(
-            json(event) == """
-                {"event":"slideshow-restarted","time":7,"account":"\(account)",\
-                "arguments":["all",7]}
-                """)
+        expect(
+            event, "slideshow-restarted", #"signal Slideshow-Restarted: ["all",7]"#,
+            #""arguments":["all",7]"#)
         let other = try BusMessage(.signal(account, "org.example.Other", "Restarted"), "all")
         #expect(MonitorEvent.events(in: other).isEmpty)
     }
