@@ -120,8 +120,7 @@ struct CommandTests {
 
     @Test func `open --viewer of an unknown photo does not start the window`() async throws {
         let window = try await FakeViewer(try PrivateBus.current.connect())
-        let result = try await Control.run(["open", "--viewer", "NotFound"])
-        #expect(result.exit == .code(1))
+        try await Control.run(["open", "--viewer", "NotFound"], status: 1)
         #expect(window.calls.value == [])
     }
 
@@ -141,14 +140,12 @@ struct CommandTests {
     }
 
     @Test func `a closed standard output is an error`() async throws {
-        let result = try await Control.shell("exec \"$CTL\" accounts >&-")
-        #expect(result.exit == .code(1))
+        let result = try await Control.shell("exec \"$CTL\" accounts >&-", status: 1)
         #expect(result.error.contains("Bad file descriptor"))
     }
 
     @Test func `a full disk is an error`() async throws {
-        let result = try await Control.shell("exec \"$CTL\" accounts > /dev/full")
-        #expect(result.exit == .code(1))
+        let result = try await Control.shell("exec \"$CTL\" accounts > /dev/full", status: 1)
         #expect(result.error.contains("No space left"))
     }
 }

@@ -85,10 +85,9 @@ struct ConfigureTests {
         let terminal = try Terminal("\"$CTL\" configure unsplash")
         try await terminal.reply(to: "Client ID: ", "my id\n")
         try await terminal.reply(to: "Client secret: ", "geheim\n")
-        let result = try await terminal.result()
-        #expect(result.exit == .code(0))
+        let screen = try await terminal.screen()
         #expect(
-            result.screen == """
+            screen == """
                 \(FakeProvider.help).
                 Redirect URLs of the application:  \(FakeProvider.redirect)
                                                    urn:ietf:wg:oauth:2.0:oob
@@ -108,9 +107,8 @@ struct ConfigureTests {
         let terminal = try Terminal("\"$CTL\" configure unsplash")
         try await terminal.reply(to: "Client ID: ", "\n")
         try await terminal.reply(to: "Client secret: ", "\n")
-        let result = try await terminal.result()
-        #expect(result.exit == .code(1))
-        #expect(result.screen.contains("Unsplash is already configured"))
+        let screen = try await terminal.screen(status: 1)
+        #expect(screen.contains("Unsplash is already configured"))
         #expect(service.manager.unsplash.settings.value == [])
         #expect(service.manager.logins.value.isEmpty)
     }
@@ -120,7 +118,7 @@ struct ConfigureTests {
             "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)
         try await terminal.reply(to: "Client ID: ", "a\n")
         try await terminal.reply(to: "Client secret: ", "\u{3}")
-        let screen = try await terminal.result().screen
+        let screen = try await terminal.screen(status: nil)
         #expect(screen.contains("130\n"))
         #expect(screen.contains(" echo "))
         #expect(service.manager.unsplash.settings.value == [])

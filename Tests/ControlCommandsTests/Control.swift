@@ -46,15 +46,25 @@ enum Control {
         try await start(arguments, input: input, path: folder, settings).result()
     }
 
+    /// Runs the program, and expects an exit status.
+    @discardableResult
+    static func run(
+        _ arguments: [String], input: String = "", path folder: String? = nil,
+        _ settings: [String: String] = [:], status: Int32,
+        location: SourceLocation = #_sourceLocation
+    ) async throws -> (output: String, error: String) {
+        try await start(arguments, input: input, path: folder, settings)
+            .result(status: status, location: location)
+    }
+
     /// Runs the program, and expects that it succeeds.
     @discardableResult
     static func expectSuccess(
         _ arguments: [String], input: String = "", path folder: String? = nil,
         _ settings: [String: String] = [:], location: SourceLocation = #_sourceLocation
     ) async throws -> (output: String, error: String) {
-        let (exit, output, error) = try await run(arguments, input: input, path: folder, settings)
-        #expect(exit == .code(0), "\(error)", sourceLocation: location)
-        return (output, error)
+        try await run(
+            arguments, input: input, path: folder, settings, status: 0, location: location)
     }
 
     /// Runs the program, and expects that it prints nothing but an error of one line.
@@ -71,8 +81,8 @@ enum Control {
         _ arguments: [String], input: String = "", path folder: String? = nil, status: Int32,
         _ text: String = "", location: SourceLocation = #_sourceLocation
     ) async throws {
-        let result = try await run(arguments, input: input, path: folder)
-        #expect(result.exit == .code(status), sourceLocation: location)
+        let result = try await run(
+            arguments, input: input, path: folder, status: status, location: location)
         #expect(result.output == "", sourceLocation: location)
         #expect(
             result.error.hasPrefix("imagefeedctl: ") && result.error.hasSuffix("\n")
@@ -96,11 +106,13 @@ enum Control {
         #expect(try await shell.exitStatus() == .code(0))
     }
 
-    /// Runs a shell command in which `$CTL` is the path of the program.
+    /// Runs a shell command in which `$CTL` is the path of the program, and expects its exit status.
+    @discardableResult
     static func shell(
-        _ line: String
-    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
-        try await ChildProcess("/bin/sh", ["-c", line], environment: try environment()).result()
+        _ line: String, status: Int32 = 0, location: SourceLocation = #_sourceLocation
+    ) async throws -> (output: String, error: String) {
+        try await ChildProcess("/bin/sh", ["-c", line], environment: try environment())
+            .result(status: status, location: location)
     }
 
     private static func environment(path folder: String? = nil) throws -> [String: String] {
@@ -113,6 +125,16 @@ enum Control {
 }
 
 extension ChildProcess {
+    /// Waits for the exit and the complete output, and expects an exit status.
+    @discardableResult
+    func result(
+        status: Int32, location: SourceLocation = #_sourceLocation
+    ) async throws -> (output: String, error: String) {
+        let (exit, output, error) = try await result()
+        #expect(exit == .code(status), "\(output)\(error)", sourceLocation: location)
+        return (output, error)
+    }
+
     /// Waits until the standard output meets a condition or is complete, and returns it.
     func output(until isEnough: @escaping @Sendable (String) -> Bool) async throws -> String {
         try await standardOutput.wait { $0.isComplete || isEnough($0.text) ? $0.text : nil }

@@ -28,10 +28,12 @@ struct DownloadTests {
         try String(contentsOfFile: "\(try folder())/\(name)", encoding: .utf8)
     }
 
+    @discardableResult
     private func download(
-        _ words: String
-    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
-        try await Control.shell("cd '\(try folder())' && exec \"$CTL\" download \(words)")
+        _ words: String, status: Int32 = 0
+    ) async throws -> (output: String, error: String) {
+        try await Control.shell(
+            "cd '\(try folder())' && exec \"$CTL\" download \(words)", status: status)
     }
 
     @Test(arguments: [
@@ -41,7 +43,6 @@ struct DownloadTests {
     ])
     func `a photo is saved under its ID`(words: String, path: String, name: String) async throws {
         let result = try await download(words)
-        #expect(result.exit == .code(0))
         #expect(result.output == path + "\n")
         #expect(result.error == "")
         #expect(try files() == [name])
@@ -49,7 +50,7 @@ struct DownloadTests {
     }
 
     @Test func `a saved file has the default mode of new files`() async throws {
-        _ = try await Control.shell(
+        try await Control.shell(
             "cd '\(try folder())' && umask 027 && exec \"$CTL\" download 7")
         var status = stat()
         #expect(stat(try folder() + "/7.jpg", &status) == 0)
@@ -59,29 +60,28 @@ struct DownloadTests {
     @Test func `an existing file is replaced only with --force`() async throws {
         let path = try folder() + "/7.jpg"
         try "mine".write(toFile: path, atomically: false, encoding: .utf8)
-        let refused = try await download("7")
-        #expect(refused.exit == .code(1))
+        let refused = try await download("7", status: 1)
         #expect(refused.error.contains("--force"))
         #expect(service.account.transfers.value.isEmpty)
         #expect(try content("7.jpg") == "mine")
-        #expect(try await download("7 --force").exit == .code(0))
+        try await download("7 --force")
         #expect(try content("7.jpg") == FakeTransfer.bytes)
         #expect(try files() == ["7.jpg"])
     }
 
     /// Runs a shell command in the folder; `$e` is a byte that is not UTF-8.
     private func shell(
-        _ line: String
-    ) async throws -> (exit: ChildProcess.Exit, output: String, error: String) {
+        _ line: String, status: Int32 = 0
+    ) async throws -> (output: String, error: String) {
         try await Control.shell(
-            "cd '\(try folder())' && e=$(printf '\\351') && set -e && LC_ALL=C && \(line)")
+            "cd '\(try folder())' && e=$(printf '\\351') && set -e && LC_ALL=C && \(line)",
+            status: status)
     }
 
     @Test(arguments: ["-o \"caf$e.jpg\"", "--output \"caf$e.jpg\"", "\"--output=./caf$e.jpg\""])
     func `a path that is not UTF-8 keeps its bytes`(words: String) async throws {
         let result = try await shell(
             "test \"$(\"$CTL\" download 7 \(words))\" -ef \"caf$e.jpg\"; ls | od -An -c")
-        #expect(result.exit == .code(0), "\(result.error)")
         #expect(result.output.split(separator: " ").joined() == "caf351.jpg\\n\n")
     }
 
@@ -92,15 +92,13 @@ struct DownloadTests {
             test "$("$CTL" download 7 -o "d$e")" = "d$e/7.jpg"
             cat "d$e/7.jpg"
             """)
-        #expect(result.exit == .code(0), "\(result.error)")
         #expect(result.output == FakeTransfer.bytes)
     }
 
     @Test(arguments: ["photo \"$e\"", "feed --source=\"$e\"", "like -- -o \"$e\""])
     func `an argument that is not UTF-8 is refused unless it is a path`(words: String) async throws
     {
-        let result = try await shell("\"$CTL\" \(words)")
-        #expect(result.exit == .code(64))
+        let result = try await shell("\"$CTL\" \(words)", status: 64)
         #expect(result.error.contains("is not valid UTF-8."), "\(result.error)")
     }
 
@@ -112,7 +110,6 @@ struct DownloadTests {
             "$CTL" download 7 -o link --force
             readlink link a/second; cat b/photo; stat -c ' %a' b/photo; find * | sort
             """)
-        #expect(result.exit == .code(0), "\(result.error)")
         #expect(
             result.output
                 == "link\na/second\n../b/photo\nthe photo 604\na\na/second\nb\nb/photo\nlink\n")
@@ -121,14 +118,12 @@ struct DownloadTests {
     @Test func `--force creates the missing target of a symbolic link`() async throws {
         let result = try await shell(
             "ln -s new link; \"$CTL\" download 7 -o link --force; readlink link; cat new")
-        #expect(result.exit == .code(0), "\(result.error)")
         #expect(result.output == "link\nnew\nthe photo")
     }
 
     @Test(arguments: ["mkfifo x", "ln -s x x", "ln -s /dev/null x"])
     func `--force replaces only regular files`(setup: String) async throws {
-        let result = try await shell("\(setup); \"$CTL\" download 7 -o x --force")
-        #expect(result.exit == .code(1))
+        let result = try await shell("\(setup); \"$CTL\" download 7 -o x --force", status: 1)
         #expect(result.error.hasPrefix("imagefeedctl: x cannot be "), "\(result.error)")
         #expect(service.account.transfers.value.isEmpty)
         #expect(try files() == ["x"])
@@ -168,8 +163,7 @@ struct DownloadTests {
     func `a failed download leaves no file`(error: ServiceError, status: Int32) async throws {
         let control = try Control.start(["download", "slow", "-o", try folder()])
         try await service.account.transfers.wait { $0.first }.fail(error)
-        let result = try await control.result()
-        #expect(result.exit == .code(status))
+        let result = try await control.result(status: status)
         #expect(result.output == "")
         #expect(result.error.hasPrefix("imagefeedctl: It did not work."))
         #expect(try files() == [])
@@ -177,8 +171,7 @@ struct DownloadTests {
 
     @Test(arguments: ["7 -o missing/x", "7 -o missing/", "7 -o /proc/x", "NotFound"])
     func `a download that cannot be saved is not started`(words: String) async throws {
-        let result = try await download(words)
-        #expect(result.exit == .code(1))
+        let result = try await download(words, status: 1)
         #expect(result.error.split(separator: "\n").count == 1)
         #expect(service.account.transfers.value.isEmpty)
         #expect(try files() == [])
@@ -191,9 +184,8 @@ struct DownloadTests {
         transfer.advance()
         try await terminal.wait(for: " 50%  1.5 MB of 3.0 MB")
         transfer.succeed()
-        let result = try await terminal.result()
-        #expect(result.exit == .code(0))
-        #expect(result.screen.hasSuffix("\r\u{1B}[2K\(try folder())/slow.jpg\n"))
+        let screen = try await terminal.screen()
+        #expect(screen.hasSuffix("\r\u{1B}[2K\(try folder())/slow.jpg\n"))
     }
 
     @Test(arguments: [(0, 40), (1, 40), (1_500_000, 80), (3_000_000, 20), (9_000_000, 200)])

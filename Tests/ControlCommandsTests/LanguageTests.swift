@@ -52,7 +52,8 @@ struct LanguageTests {
         _ command: String, _ settings: [String: String], input: String = ""
     ) async throws -> String {
         let settings = settings.merging(["TERM": "dumb"]) { $1 }
-        return try await Terminal("\"$CTL\" \(command)", settings, input: input).result().screen
+        return try await Terminal("\"$CTL\" \(command)", settings, input: input)
+            .screen(status: nil)
     }
 
     @Test func `a table on a terminal has headings and states in the language of the user`()

@@ -65,8 +65,7 @@ struct LikeTests {
     func `help for a command that does not exist is a usage error`(
         arguments: [String], status: Int32
     ) async throws {
-        let result = try await Control.run(arguments)
-        #expect(result.exit == .code(status))
+        let result = try await Control.run(arguments, status: status)
         #expect(result.error.contains("There is no command") == (status != 0))
     }
 

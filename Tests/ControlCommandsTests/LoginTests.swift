@@ -22,8 +22,7 @@ struct LoginTests {
         let login = try await login(service)
         try await login.browsers.wait { $0 == 1 ? true : nil }
         login.succeed()
-        let result = try await control.result()
-        #expect(result.exit == .code(0))
+        let result = try await control.result(status: 0)
         #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
         #expect(login.browsers.value == 1)
     }
@@ -51,10 +50,9 @@ struct LoginTests {
 
     @Test(arguments: [(65536, Int32(0)), (65537, 1)])
     func `a password of more than 64 KiB is refused`(count: Int, status: Int32) async throws {
-        let result = try await Control.run(
+        try await Control.run(
             ["login", "local", "--username", "ada", "--password-file", "-"],
-            input: String(repeating: "p", count: count) + "\n")
-        #expect(result.exit == .code(status))
+            input: String(repeating: "p", count: count) + "\n", status: status)
         #expect(service.manager.logins.value.count == (status == 0 ? 1 : 0))
     }
 
@@ -95,8 +93,7 @@ struct LoginTests {
     }
 
     @Test func `a URL that cannot be printed cancels the login`() async throws {
-        let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full")
-        #expect(result.exit == .code(1))
+        let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full", status: 1)
         #expect(result.error.contains("No space left"))
         let login = try await login(service)
         #expect(throws: ErrorReply.self) { try login.result.value?.get() }
@@ -104,8 +101,7 @@ struct LoginTests {
 
     @Test func `a login to an unconfigured provider names the command to run`() async throws {
         service.manager.unsplash.isConfigured = false
-        let result = try await Control.run(oauth)
-        #expect(result.exit == .code(78))
+        let result = try await Control.run(oauth, status: 78)
         #expect(
             result.error == """
                 imagefeedctl: \(FakeProvider.help). Run “imagefeedctl configure unsplash”.
@@ -125,16 +121,14 @@ struct LoginTests {
         try await login(service).result.update {
             $0 = .failure(ErrorReply(error.name, "It is so."))
         }
-        let result = try await control.result()
-        #expect(result.exit == .code(status))
+        let result = try await control.result(status: status)
         #expect(result.error.contains("\nimagefeedctl: It is so."))
         // An account that is not logged in has no time of a retry.
         #expect(!result.error.contains("imagefeedctl status"))
     }
 
     @Test func `the end of input instead of a code cancels the login`() async throws {
-        let result = try await Control.run(oauth + ["--manual", "--no-browser"])
-        #expect(result.exit == .code(1))
+        let result = try await Control.run(oauth + ["--manual", "--no-browser"], status: 1)
         #expect(result.error.contains("no code"))
     }
 

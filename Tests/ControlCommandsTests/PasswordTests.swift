@@ -14,10 +14,9 @@ struct PasswordTests {
         try await terminal.reply(to: "User name: ", " ada \n")
         try await terminal.reply(to: "Password (empty for none): ", "geheim\n")
         try await terminal.reply(to: "Password again: ", "geheim\n")
-        let result = try await terminal.result()
-        #expect(result.exit == .code(0))
+        let screen = try await terminal.screen()
         #expect(
-            result.screen == """
+            screen == """
                 User name:  ada \n\
                 Password (empty for none): \n\
                 Password again: \n\
@@ -34,7 +33,7 @@ struct PasswordTests {
     @Test func `an empty password registers a user without a password`() async throws {
         let terminal = try Terminal("\"$CTL\" login local --register --username ada")
         try await terminal.reply(to: "Password (empty for none): ", "\n")
-        #expect(try await terminal.result().exit == .code(0))
+        try await terminal.screen()
         let options: [String: Variant] = ["username": .string("ada"), "register": .bool(true)]
         #expect(service.manager.logins.value.map(\.options) == [options])
     }
@@ -44,10 +43,9 @@ struct PasswordTests {
         let line = (["login", "local", "--register", "--no-password"] + name)
             .joined(separator: " ")
         let terminal = try Terminal("\"$CTL\" \(line)")
-        let result = try await terminal.result()
-        #expect(result.exit == .code(0))
+        let screen = try await terminal.screen()
         #expect(
-            result.screen == "local_ada\nList the photos with “imagefeedctl feed”.\n")
+            screen == "local_ada\nList the photos with “imagefeedctl feed”.\n")
         let user = try #require(getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) })
         let options: [String: Variant] = [
             "username": .string(name.last ?? user), "register": .bool(true),
@@ -59,9 +57,8 @@ struct PasswordTests {
         let terminal = try Terminal("\"$CTL\" login local --register --username ada")
         // Ctrl-D
         try await terminal.reply(to: "Password (empty for none): ", "\u{4}")
-        let result = try await terminal.result()
-        #expect(result.exit == .code(130))
-        #expect(result.screen.contains("Nothing was entered."))
+        let screen = try await terminal.screen(status: 130)
+        #expect(screen.contains("Nothing was entered."))
         #expect(service.manager.logins.value.isEmpty)
     }
 
@@ -69,9 +66,8 @@ struct PasswordTests {
         let terminal = try Terminal("\"$CTL\" login local --register --username ada")
         try await terminal.reply(to: "Password (empty for none): ", "geheim\n")
         try await terminal.reply(to: "Password again: ", "geheum\n")
-        let result = try await terminal.result()
-        #expect(result.exit == .code(1))
-        #expect(result.screen.contains("The second password differs from the first one."))
+        let screen = try await terminal.screen(status: 1)
+        #expect(screen.contains("The second password differs from the first one."))
         #expect(service.manager.logins.value.isEmpty)
     }
 
@@ -81,20 +77,18 @@ struct PasswordTests {
     ) async throws {
         let terminal = try Terminal("\"$CTL\" login local --username grace")
         try await terminal.reply(to: "Password: ", "\(typed)\n")
-        let result = try await terminal.result()
-        #expect(result.exit == .code(status))
-        #expect(!result.screen.contains(typed))
+        let screen = try await terminal.screen(status: status)
+        #expect(!screen.contains(typed))
         #expect(service.manager.logins.value.map(\.password) == [nil, typed])
     }
 
     @Test func `a password file may have a name that is not UTF-8`() async throws {
         let folder = try PrivateBus.current.directory.appending("")
-        let result = try await Control.shell(
+        try await Control.shell(
             """
             cd '\(folder)' && file=$(printf '\\351') && echo geheim >"$file" &&
                 "$CTL" login local --username grace --password-file "$file" && rm "$file"
             """)
-        #expect(result.exit == .code(0), "\(result.error)")
         #expect(service.manager.logins.value.map(\.password) == ["geheim"])
     }
 

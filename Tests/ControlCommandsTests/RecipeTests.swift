@@ -55,10 +55,7 @@ struct RecipeTests {
 
     /// Runs a command like a widget, with the examples in the path.
     private func run(_ line: String) async throws -> (output: String, error: String) {
-        let process = try start(line)
-        let (exit, output, error) = try await process.result()
-        #expect(exit == .code(0), "\(error)")
-        return (output, error)
+        try await start(line).result(status: 0)
     }
 
     private func start(_ line: String) throws -> ChildProcess {
@@ -248,8 +245,8 @@ struct RecipeTests {
         response: UInt32, message: String
     ) async throws {
         let portal = try await FakeWallpaperPortal(response: response)
-        let result = try await start("wallpaper-photo /dev/null").result()
-        #expect(result.exit == .code(response == 0 ? 0 : 1))
+        let result = try await start("wallpaper-photo /dev/null")
+            .result(status: response == 0 ? 0 : 1)
         #expect(result.error == message)
         #expect(portal.images.value == [0])
     }
@@ -258,8 +255,7 @@ struct RecipeTests {
         for (file, message) in [
             ("/dev/null", "org.freedesktop.portal.Desktop"), ("/nonexistent", "/nonexistent"),
         ] {
-            let result = try await start("wallpaper-photo \(file)").result()
-            #expect(result.exit == .code(1))
+            let result = try await start("wallpaper-photo \(file)").result(status: 1)
             #expect(result.error.hasPrefix("wallpaper-photo: "))
             #expect(result.error.contains(message))
             #expect(result.error.split(separator: "\n").count == 1)

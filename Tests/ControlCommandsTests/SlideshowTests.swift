@@ -90,8 +90,7 @@ struct SlideshowTests {
         service.slideshow.show(5)
         try await Control.expectSuccess([command, "current"])
         #expect(service.account.calls.value == ["\(command.capitalized) 5"])
-        let typed = try await Terminal("\"$CTL\" \(command)").result()
-        #expect(typed.exit == .code(0))
+        try await Terminal("\"$CTL\" \(command)").screen()
         #expect(service.account.calls.value.count == 2)
     }
 
@@ -104,8 +103,9 @@ struct SlideshowTests {
         try await Control.expectFailure(command + [""], status: 64, "The photo argument has no ID")
         // A script in a terminal has its own process group, in which the command is not the first process.
         let line = command.joined(separator: " ")
-        let script = try await Terminal("\"$CTL\" \(line); echo $?", isShell: true).result()
-        #expect(script.screen.hasSuffix("64\n"))
+        let screen = try await Terminal("\"$CTL\" \(line); echo $?", isShell: true)
+            .screen(status: nil)
+        #expect(screen.hasSuffix("64\n"))
         // A photo can have this ID.
         try await Control.expectSuccess(["toggle", "local_ada/current"])
         #expect(service.account.calls.value == ["Toggle current"])

@@ -14,8 +14,7 @@ struct SlideshowWatchTests {
     /// Ends the program with Ctrl-C, and expects success.
     private func interrupt(_ process: ChildProcess) async throws {
         process.kill(SIGINT)
-        let result = try await process.result()
-        #expect(result.exit == .code(0))
+        let result = try await process.result(status: 0)
         #expect(result.error == "")
     }
 
@@ -99,8 +98,7 @@ struct SlideshowWatchTests {
         slideshow.show(2)
         #expect(try await watch.lines(2).last == "/images/2.png")
         watch.kill(SIGINT)
-        let result = try await watch.result()
-        #expect(result.exit == .code(0))
+        let result = try await watch.result(status: 0)
         #expect(result.error.hasPrefix("The slideshow shows no photo. "))
         #expect(result.error.split(separator: "\n").count == 1)
         #expect(result.error.contains("“imagefeedctl slideshow next”"))

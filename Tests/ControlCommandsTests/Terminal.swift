@@ -59,9 +59,16 @@ final class Terminal {
 
     func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
 
-    /// Waits for the end of the program.
-    func result() async throws -> (exit: ChildProcess.Exit, screen: String) {
-        let result = try await process.result()
-        return (result.exit, result.output.replacing("\r\n", with: "\n"))
+    /// Waits for the end of the program, expects its exit status unless that is nil, and returns the screen.
+    @discardableResult
+    func screen(
+        status: Int32? = 0, location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let (exit, output, _) = try await process.result()
+        let screen = output.replacing("\r\n", with: "\n")
+        if let status {
+            #expect(exit == .code(status), "\(screen)", sourceLocation: location)
+        }
+        return screen
     }
 }

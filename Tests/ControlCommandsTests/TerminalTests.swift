@@ -12,9 +12,7 @@ struct TerminalTests {
 
     @Test(arguments: [40, 80])
     func `a table fits the terminal`(columns: Int) async throws {
-        let (exit, screen) = try await Terminal("\"$CTL\" feed --all", columns: columns)
-            .result()
-        #expect(exit == .code(0))
+        let screen = try await Terminal("\"$CTL\" feed --all", columns: columns).screen()
         #expect(screen.contains("\u{1B}[1mPHOTO\u{1B}[0m"))
         let lines = screen.replacing(#/\x1B\[\d+m/#, with: "").split(separator: "\n")
         #expect(lines.count { $0.hasPrefix("local/") } == 250)
@@ -23,7 +21,7 @@ struct TerminalTests {
 
     @Test(arguments: ["NO_COLOR=1", "TERM=dumb"])
     func `NO_COLOR and TERM=dumb disable colours`(setting: String) async throws {
-        let (_, screen) = try await Terminal("env \(setting) \"$CTL\" status").result()
+        let screen = try await Terminal("env \(setting) \"$CTL\" status").screen(status: nil)
         #expect(screen.contains("Image Feed 1.2.3, online\n"))
         #expect(!screen.contains("\u{1B}"))
     }
@@ -34,8 +32,8 @@ struct TerminalTests {
         for (command, action) in [
             ("logout", "Log out of Ada[2J"), ("remove local", "Remove Ada[2J (local_ada)"),
         ] {
-            let (exit, screen) = try await Terminal("\"$CTL\" \(command)", input: "n\n").result()
-            #expect(exit == .code(1))
+            let screen = try await Terminal("\"$CTL\" \(command)", input: "n\n")
+                .screen(status: 1)
             #expect(
                 screen.contains(
                     "\(action) and discard 2 likes that have not been sent yet? [y/N] "))
@@ -46,8 +44,7 @@ struct TerminalTests {
     @Test(arguments: [("y\n", Int32(0), ["Logout"]), ("n\n", 1, []), ("\n", 1, [])])
     func `logout asks for confirmation`(input: String, status: Int32, calls: [String]) async throws
     {
-        let (exit, screen) = try await Terminal("\"$CTL\" logout", input: input).result()
-        #expect(exit == .code(status))
+        let screen = try await Terminal("\"$CTL\" logout", input: input).screen(status: status)
         #expect(screen.contains("Log out of Ada[2J? [y/N] "))
         #expect(service.account.calls.value == calls)
     }
