@@ -1,7 +1,6 @@
 import Contract
 import DBus
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 

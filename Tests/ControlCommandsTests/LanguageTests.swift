@@ -1,6 +1,5 @@
 import Contract
 import Glibc
-import ProviderKit
 import TestSupport
 import Testing
 

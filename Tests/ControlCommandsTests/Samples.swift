@@ -2,8 +2,6 @@ import Contract
 import DBus
 import ProviderKit
 
-@testable import ControlCommands
-
 /// Sample data of a daemon with a few accounts.
 enum Samples {
     /// The time of the next automatic retry of the rate-limited account.

@@ -2,8 +2,6 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import ControlCommands
-
 @MainActor
 @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
 struct ShareTests {

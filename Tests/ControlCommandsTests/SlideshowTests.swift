@@ -1,5 +1,3 @@
-import Contract
-import DBus
 import Foundation
 import TestSupport
 import Testing
