@@ -84,21 +84,8 @@ struct ReferenceTests {
     @Test func `the short reference of an account is not that of another one`() throws {
         let ids = ["p_a", "shelfy_mia_40http", "q_a", "q_ab", "q_b", "my_2dp_x"]
         let providers = ["p", "shelfy", "q", "q", "q", "my_2dp"]
-        let snapshot = DaemonMirror(
-            manager: [:],
-            objects: Dictionary(
-                uniqueKeysWithValues: zip(ids, providers).map { id, provider in
-                    let account = Samples.account(id, provider, label: "x")
-                    return (
-                        ServiceName.accounts.appending(id),
-                        [
-                            InterfaceName.account.text: account.merging([
-                                "Provider": .objectPath(
-                                    ServiceName.providers.appending(provider))
-                            ]) { $1 }
-                        ]
-                    )
-                }))
+        let accounts = zip(ids, providers).map { ($0, Samples.account($0, $1, label: "x")) }
+        let snapshot = Samples.snapshot(accounts: Dictionary(uniqueKeysWithValues: accounts))
         let short = snapshot.shortIDs
         #expect(ids.map { short[$0] } == ["p", "shelfy", "q_a", "q_ab", "q_b", "my_2dp"])
         for id in ids { #expect(try snapshot.account(short[id]).id == id) }

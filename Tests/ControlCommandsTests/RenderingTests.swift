@@ -58,9 +58,7 @@ struct RenderingTests {
         var account = Samples.account("p_a", "p", label: "a", state: state, reason: reason)
         account["RetryAt"] = .int64(retryAt)
         account["RateLimit"] = nil
-        let snapshot = DaemonMirror(
-            manager: [:],
-            objects: [ServiceName.accounts.appending("p_a"): [InterfaceName.account.text: account]])
+        let snapshot = Samples.snapshot(accounts: ["p_a": account])
         let screen = StatusScreen(snapshot: snapshot, now: Timestamp(secondsSince1970: 0))
         let text = screen.text(for: .pipe)
         #expect(text.contains("account\tp_a\ta\tp\t\(state)\t"))
@@ -166,11 +164,7 @@ struct RenderingTests {
         #expect(PathBytes("/ä").json.text == #"{"path":"/ä"}"#)
     }
 
-    @Test func `the confirmation question counts pending likes`() throws {
-        let account = try Samples.snapshot.account("local_ada_2")
-        #expect(
-            account.logoutQuestion
-                == "Log out of \(account.label) and discard 2 likes that have not been sent yet?")
+    @Test func `the confirmation question of a removal names the account`() throws {
         #expect(try Samples.snapshot.account("local_ada").removalQuestion.hasSuffix("(local_ada)?"))
     }
 

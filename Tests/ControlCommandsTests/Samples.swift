@@ -40,6 +40,14 @@ enum Samples {
             ],
         ])
 
+    /// Returns the state of a daemon with accounts that are logged out, by their IDs.
+    static func snapshot(accounts: [String: [String: Variant]]) -> DaemonMirror {
+        let objects = accounts.map { id, account in
+            (ServiceName.accounts.appending(id), [InterfaceName.account.text: account])
+        }
+        return DaemonMirror(manager: [:], objects: Dictionary(uniqueKeysWithValues: objects))
+    }
+
     static func provider(_ id: String, _ name: String, isConfigured: Bool) -> [String: Variant] {
         [
             "Id": .string(id), "Name": .string(name), "IconName": .string("image"),
