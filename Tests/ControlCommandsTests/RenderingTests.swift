@@ -140,14 +140,14 @@ struct RenderingTests {
     }
 
     @Test func `pages of one feed share their layout`() {
-        var listing = FeedListing(target: terminal(80))
-        let first = listing.text(
-            of: PhotoPage(photos: [Samples.entry("1", title: "long title")], next: "x"))
-        let second = listing.text(of: PhotoPage(photos: [Samples.entry("2", title: "t")], next: ""))
-        #expect(first.hasPrefix("PHOTO"))
-        #expect(second.hasPrefix("local_ada/2"))
-        let third = listing.text(of: PhotoPage(photos: [Samples.entry("300")], next: ""))
-        #expect(third.hasPrefix("PHOTO"))
+        var layout: [VisibleColumn]?
+        for (id, title, start) in [
+            ("1", "long title", "PHOTO"), ("2", "t", "local_ada/2"), ("300", nil, "PHOTO"),
+        ] {
+            let page = PhotoPage(photos: [Samples.entry(id, title: title)], next: "")
+            let table = page.table(for: terminal(80))
+            #expect(table.text(for: terminal(80), continuing: &layout).hasPrefix(start))
+        }
     }
 
     @Test func `a path is unchanged in a pipe`() {

@@ -41,30 +41,6 @@ struct PhotoPage: Renderable {
     }
 }
 
-/// A formatter that prints consecutive pages of a source as one table.
-struct FeedListing {
-    let target: OutputTarget
-    private var layout: [VisibleColumn]?
-
-    init(target: OutputTarget) { self.target = target }
-
-    /// Returns the rows of the next page.
-    ///
-    /// They use the layout of the previous page. If an identifier does not fit, the page gets a new layout and heading.
-    mutating func text(of page: PhotoPage) -> String {
-        guard case .terminal(let columns, _) = target, !page.photos.isEmpty else {
-            return page.text(for: target)
-        }
-        let table = page.table(for: target)
-        if let layout, table.fits(layout) {
-            return table.text(for: target, layout, hasHeading: false)
-        }
-        let layout = table.layout(columns)
-        self.layout = layout
-        return table.text(for: target, layout, hasHeading: true)
-    }
-}
-
 extension PhotoEntry {
     fileprivate var size: String {
         guard let width = photo.width, let height = photo.height else { return "" }

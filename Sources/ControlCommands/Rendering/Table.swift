@@ -24,19 +24,28 @@ struct Table<Value> {
     ///
     /// For a pipe, the text has no heading and contains all columns.
     func text(for target: OutputTarget) -> String {
-        switch target {
-        case .pipe:
-            rows.map { $0.map(\.text).joined(separator: "\t") + "\n" }.joined()
-        case .terminal(let columns, _):
-            rows.isEmpty ? "" : text(for: target, layout(columns), hasHeading: true)
-        }
+        var layout: [VisibleColumn]?
+        return text(for: target, continuing: &layout)
     }
 
-    /// Returns the rows in a given layout, for example to continue a table.
-    func text(for target: OutputTarget, _ layout: [VisibleColumn], hasHeading: Bool) -> String {
-        let heading = columns.map { Cell($0.title, .heading) }
-        return ((hasHeading ? [heading] : []) + rows)
-            .map { line($0, layout, target) + "\n" }.joined()
+    /// Returns the table as the continuation of another one.
+    ///
+    /// - Parameters:
+    ///   - target: The kind of output.
+    ///   - layout: The layout of the other table; nil if there is none. If an identifier does not fit, the table gets a
+    ///     new layout, and a heading.
+    /// - Returns: The text, as that of ``text(for:)``.
+    func text(for target: OutputTarget, continuing layout: inout [VisibleColumn]?) -> String {
+        guard case .terminal(let width, _) = target else {
+            return rows.map { $0.map(\.text).joined(separator: "\t") + "\n" }.joined()
+        }
+        guard !rows.isEmpty else { return "" }
+        var lines = rows
+        if layout.map(fits) != true {
+            layout = self.layout(width)
+            lines.insert(columns.map { Cell($0.title, .heading) }, at: 0)
+        }
+        return lines.map { line($0, layout ?? [], target) + "\n" }.joined()
     }
 
     private func line(

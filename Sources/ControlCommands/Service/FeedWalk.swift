@@ -53,13 +53,15 @@ struct FeedWalk {
         _ output: OutputOptions
     ) async throws -> (count: Int, next: String) {
         let limit = limit ?? Int.max
-        var listing = FeedListing(target: .standardOutput)
+        let target = OutputTarget.standardOutput
+        // The pages are printed as one table.
+        var layout: [VisibleColumn]?
         var page = PhotoPage(
             photos: [], next: firstCursor, isCombined: isCombined, shortIDs: shortIDs)
         var all: [PhotoEntry] = []
         var listed = 0
         let isDrawn = isGrid && Picture.canShow
-        if isGrid, !isDrawn, OutputTarget.standardOutput != .pipe {
+        if isGrid, !isDrawn, target != .pipe {
             Console.printMessage(tr("To draw photos on the terminal, install chafa."))
         }
         repeat {
@@ -73,7 +75,7 @@ struct FeedWalk {
             } else if isDrawn {
                 try await client.drawPage(page)
             } else {
-                try Console.write(listing.text(of: page))
+                try Console.write(page.table(for: target).text(for: target, continuing: &layout))
             }
             // After an empty page, the daemon requests further pages later.
         } while !page.photos.isEmpty && listed < limit && !page.next.isEmpty
