@@ -14,8 +14,8 @@ struct PictureGridTests {
     @Test func `colours have no width, and wide characters have two columns`() {
         let grid = PictureGrid(columns: 80)
         let text = grid.text([
-            .init(picture: ["\u{1B}[38;5;1mab\u{1B}[0m", "cd"], captions: ["日本", "x/1"]),
-            .init(picture: ["ef"], captions: ["\u{1B}[2Jtitle"]),
+            (picture: ["\u{1B}[38;5;1mab\u{1B}[0m", "cd"], captions: ["日本", "x/1"]),
+            (picture: ["ef"], captions: ["\u{1B}[2Jtitle"]),
         ])
         let space = { String(repeating: " ", count: grid.width + PictureGrid.gap - $0) }
         #expect(

@@ -21,20 +21,18 @@ enum StandardInput {
         // Translators: the first letter of yes, which the user types.
         return ["y", "yes", tr("y"), tr("yes")].contains(word)
     }
-}
 
-/// Input from the terminal without echo.
-@MainActor
-enum HiddenInput {
+    // MARK: Without echo
+
     /// The largest line of a terminal in canonical mode.
     nonisolated private static let limitBytes = 4096
 
-    /// Prompts for a line and returns it.
+    /// Prompts for a line of the terminal, which does not show it, and returns it.
     ///
     /// Unlike `getpass`, it does not disable Ctrl-C, which restores the echo and ends the program.
     ///
     /// - Throws: ``CommandFailure`` if standard input is not a terminal, and after Ctrl-D.
-    static func readLine(_ prompt: String) async throws(CommandFailure) -> SecretBytes {
+    static func hiddenLine(_ prompt: String) async throws(CommandFailure) -> SecretBytes {
         var original = termios()
         guard tcgetattr(STDIN_FILENO, &original) == 0 else { throw failure() }
         var hidden = original

@@ -5,12 +5,8 @@ struct PictureGrid {
     /// The largest width of a picture in columns.
     static let maximumWidth = 26
 
-    /// A picture with its captions.
-    struct Tile {
-        /// The lines of the picture, which may contain control sequences for colours.
-        let picture: [String]
-        let captions: [String]
-    }
+    /// The lines of a picture, which may contain control sequences for colours, and its captions.
+    typealias Tile = (picture: [String], captions: [String])
 
     /// The number of pictures in a row.
     let perRow: Int

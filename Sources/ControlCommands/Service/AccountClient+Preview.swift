@@ -24,9 +24,10 @@ extension AccountClient {
             for photo in rest.prefix(grid.perRow) {
                 let path = await previewPath(photo.id, "thumb")
                 tiles.append(
-                    PictureGrid.Tile(
-                        picture: await Picture.lines(path, columns: grid.width, rows: grid.height),
-                        captions: [photo.caption, page.reference(of: photo, for: target)]))
+                    (
+                        await Picture.lines(path, columns: grid.width, rows: grid.height),
+                        [photo.caption, page.reference(of: photo, for: target)]
+                    ))
             }
             rest = rest.dropFirst(grid.perRow)
             try Console.write(grid.text(tiles))

@@ -26,7 +26,7 @@ enum SecretKind {
     @MainActor func read(from path: PathBytes) async throws(CommandFailure) -> FileDescriptor {
         try makePipe(
             path == Self.standardInput && Console.canPrompt
-                ? await HiddenInput.readLine(question) : contents(of: path), path)
+                ? await StandardInput.hiddenLine(question) : contents(of: path), path)
     }
 
     /// Prompts for the secret on the terminal.
@@ -37,7 +37,7 @@ enum SecretKind {
     @MainActor func prompt(
         _ question: String? = nil
     ) async throws(CommandFailure) -> FileDescriptor? {
-        let bytes = try await HiddenInput.readLine(question ?? self.question)
+        let bytes = try await StandardInput.hiddenLine(question ?? self.question)
         return bytes.line.isEmpty ? nil : try makePipe(bytes, Self.standardInput)
     }
 
@@ -46,9 +46,9 @@ enum SecretKind {
     /// - Returns: A pipe that contains the password; nil if the first line was empty.
     /// - Throws: ``CommandFailure``, also if the two lines differ.
     @MainActor static func promptForNewPassword() async throws(CommandFailure) -> FileDescriptor? {
-        let first = try await HiddenInput.readLine(tr("Password (empty for none):"))
+        let first = try await StandardInput.hiddenLine(tr("Password (empty for none):"))
         guard !first.line.isEmpty else { return nil }
-        let second = try await HiddenInput.readLine(tr("Password again:"))
+        let second = try await StandardInput.hiddenLine(tr("Password again:"))
         let isEqual = withExtendedLifetime((first, second)) {
             first.line.elementsEqual(second.line)
         }
