@@ -52,8 +52,15 @@ struct ConfigureCommand: AsyncParsableCommand {
             return try output.show(JSON(try await client.properties(), of: .provider))
         }
         try await checkSettings(of: provider, client)
-        let isGiven = clientID != nil || clientSecretFile != nil
-        let settings = isGiven ? try await settingsFromOptions() : try await prompt(for: provider)
+        var (id, secret): (String?, FileDescriptor?) = (clientID, nil)
+        if let clientSecretFile {
+            secret = try await SecretKind.clientSecret.read(from: clientSecretFile)
+        } else if clientID == nil {
+            (id, secret) = try await prompt(for: provider)
+        }
+        var settings: [ProviderSetting: Variant] = [:]
+        settings[.clientID] = id.map { .string($0) }
+        settings[.clientSecret] = secret.map { .fileDescriptor($0) }
         try await client.configure(settings)
         let properties = try await client.properties()
         Console.printMessage(
@@ -62,7 +69,7 @@ struct ConfigureCommand: AsyncParsableCommand {
                     "{provider} is not completely configured yet. Set the other value, too.",
                     ["provider": provider.name])
                 // The daemon reads the secret only when it is needed.
-                : settings[.clientSecret] == nil
+                : secret == nil
                     ? tr(
                         "The client ID is stored. If the client secret is not, pass it with --client-secret-file FILE; then log in with “imagefeedctl login {id}”.",
                         ["id": provider.id])
@@ -97,11 +104,11 @@ struct ConfigureCommand: AsyncParsableCommand {
 
     /// Prompts for the client ID and the client secret.
     ///
-    /// - Returns: The values that were entered; an empty line means no change.
+    /// - Returns: The values that were entered; nil for an empty line, which means no change.
     /// - Throws: ``CommandFailure`` if there is no terminal, or if nothing was entered.
     @MainActor private func prompt(
         for provider: ProviderProperties
-    ) async throws(CommandFailure) -> [ProviderSetting: Variant] {
+    ) async throws(CommandFailure) -> (id: String?, secret: FileDescriptor?) {
         guard Console.canPrompt else {
             throw CommandFailure.tr(
                 "Standard input is not a terminal. Pass the values with --client-id ID and --client-secret-file FILE.",
@@ -122,27 +129,12 @@ struct ConfigureCommand: AsyncParsableCommand {
                 String(repeating: " ", count: heading.displayWidth + 2)
                     + LoginDialogue.outOfBandAddress)
         }
-        var settings: [ProviderSetting: Variant] = [:]
         Console.prompt(tr("Client ID:"))
         let id = await StandardInput.line() ?? ""
-        if !id.isEmpty { settings[.clientID] = .string(id) }
         let secret = try await SecretKind.clientSecret.prompt()
-        if let secret { settings[.clientSecret] = .fileDescriptor(secret) }
-        guard !settings.isEmpty else {
+        guard !id.isEmpty || secret != nil else {
             throw CommandFailure.tr("Nothing was entered. The settings were not changed.")
         }
-        return settings
-    }
-
-    @MainActor private func settingsFromOptions() async throws(CommandFailure) -> [ProviderSetting:
-        Variant]
-    {
-        var settings: [ProviderSetting: Variant] = [:]
-        settings[.clientID] = clientID.map { .string($0) }
-        if let clientSecretFile {
-            settings[.clientSecret] = .fileDescriptor(
-                try await SecretKind.clientSecret.read(from: clientSecretFile))
-        }
-        return settings
+        return (id.isEmpty ? nil : id, secret)
     }
 }
