@@ -34,7 +34,7 @@ struct SlideshowStateCommand: AsyncParsableCommand {
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let client = try await options.client(ServiceClient())
+        let client = try await options.connect().slideshow
         let slideshow = try await client.properties()
         try options.output.show(slideshow)
         if slideshow.photo == nil {
@@ -51,8 +51,7 @@ struct SlideshowNextCommand: AsyncParsableCommand {
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let service = try ServiceClient()
-        let client = try await options.client(service)
+        let (service, client) = try await options.connect()
         do {
             try await client.next()
         } catch {
@@ -72,7 +71,7 @@ struct SlideshowPreviousCommand: AsyncParsableCommand {
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let client = try await options.client(ServiceClient())
+        let client = try await options.connect().slideshow
         try await client.previous()
         try await options.showPhoto(of: client)
     }
@@ -108,8 +107,7 @@ struct SlideshowShowCommand: AsyncParsableCommand {
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let service = try ServiceClient()
-        let client = try await options.client(service)
+        let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
         let reference = try photo.reference.resolved(snapshot, of: client.path)
         _ = try snapshot.loggedInAccount(reference.account)
@@ -127,8 +125,7 @@ struct SlideshowHideCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         try photo.requireIntent()
-        let service = try ServiceClient()
-        let client = try await options.client(service)
+        let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
         let id = try snapshot.combinedID(of: photo.resolved(snapshot, of: client.path))
         try await client.hide(id)
@@ -144,8 +141,7 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
-        let service = try ServiceClient()
-        let client = try await options.client(service)
+        let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
         let reference = try photo.reference.resolved(snapshot, of: client.path)
         // The account of a hidden photo may have been removed.
@@ -203,10 +199,11 @@ struct SlideshowOptions: ParsableArguments {
     var name: String?
     @OptionGroup var output: OutputOptions
 
-    /// Returns the slideshow, which is created if necessary.
-    @MainActor func client(_ service: ServiceClient) async throws -> SlideshowClient {
-        guard let name else { return service.slideshow }
-        return service.slideshow(try await service.manager.openSlideshow(name))
+    /// Connects to the daemon, and returns the slideshow, which is created if necessary.
+    @MainActor func connect() async throws -> (service: ServiceClient, slideshow: SlideshowClient) {
+        let service = try ServiceClient()
+        guard let name else { return (service, service.slideshow) }
+        return (service, service.slideshow(try await service.manager.openSlideshow(name)))
     }
 
     /// Prints the current photo of the slideshow.
@@ -215,7 +212,7 @@ struct SlideshowOptions: ParsableArguments {
     }
 
     @MainActor func setPaused(_ isPaused: Bool) async throws {
-        try await client(ServiceClient()).setPaused(isPaused)
+        try await connect().slideshow.setPaused(isPaused)
         try output.show(["Paused": JSON(isPaused)])
     }
 

@@ -40,8 +40,7 @@ struct SlideshowSetCommand: AsyncParsableCommand {
                 "Give at least one setting to change. See 'imagefeedctl slideshow set --help' for more information.",
                 status: .usage)
         }
-        let service = try ServiceClient()
-        let client = try await options.client(service)
+        let (service, client) = try await options.connect()
         if !source.isEmpty {
             let snapshot = try await service.snapshot()
             let sources = try source.map { (account: try $0.path(snapshot), source: $0.source) }

@@ -37,8 +37,7 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
     }
 
     @MainActor func run() async throws {
-        let service = try ServiceClient()
-        let slideshow = try await options.client(service)
+        let (service, slideshow) = try await options.connect()
         try await SlideshowWatch(
             service, slideshow, options.output, exec, formatOption.format
         ).run()
