@@ -29,7 +29,10 @@ nonisolated package struct LikeOutbox: Sendable {
     // MARK: State
 
     /// Returns the row of the like group of a photo.
-    package subscript(photo: PhotoID) -> OutboxRow? { rows[likeGroup(photo)] }
+    package subscript(photo: PhotoID) -> OutboxRow? {
+        // Most accounts have no rows, and the name of the group takes time.
+        rows.isEmpty ? nil : rows[likeGroup(photo)]
+    }
 
     /// The rows that the service has not confirmed, in their order.
     package var pending: [OutboxRow] { all { $0.isPending } }
@@ -58,7 +61,7 @@ nonisolated package struct LikeOutbox: Sendable {
 
     /// Returns a photo with the state of its row, in the form for clients.
     package func decorate(_ photo: Photo) -> Photo {
-        guard !rows.isEmpty, let row = self[photo.id] else { return photo }
+        guard let row = self[photo.id] else { return photo }
         var photo = photo
         photo.isLiked = row.shown ?? photo.isLiked
         photo.isPending = row.isPending && row.isWanted != photo.isLiked
@@ -167,24 +170,6 @@ nonisolated package struct LikeOutbox: Sendable {
 
     // MARK: Answers of the service
 
-    /// The liked states that an answer of the service does not change.
-    package struct Overlay: Sendable {
-        fileprivate let outbox: LikeOutbox?
-        fileprivate let request: Request
-        fileprivate let now: Timestamp
-
-        /// An overlay that changes nothing.
-        package static let none = Overlay(
-            outbox: nil, request: Request(confirmations: 0),
-            now: Timestamp(secondsSince1970: 0))
-
-        /// Returns the state of a photo; nil if the answer is believed.
-        package subscript(photo: PhotoID) -> Bool? {
-            guard let outbox, let row = outbox[photo] else { return nil }
-            return outbox.believes(request, about: row, now) ? nil : row.shown
-        }
-    }
-
     /// A request whose answer has liked states.
     package struct Request: Sendable {
         /// The value of ``LikeOutbox/confirmations`` at the start of the request.
@@ -196,9 +181,15 @@ nonisolated package struct LikeOutbox: Sendable {
     /// Returns a request that starts now.
     package var request: Request { Request(confirmations: confirmations) }
 
-    /// Returns the overlay for the answer to a request.
-    package func overlay(for request: Request, at now: Timestamp) -> Overlay {
-        Overlay(outbox: rows.isEmpty ? nil : self, request: request, now: now)
+    /// Returns the liked states that the answer to a request does not change: the state of a photo; nil if the answer is
+    /// believed.
+    package func overlay(
+        for request: Request, at now: Timestamp
+    ) -> @Sendable (PhotoID) -> Bool? {
+        { photo in
+            guard let row = self[photo], !believes(request, about: row, now) else { return nil }
+            return row.shown
+        }
     }
 
     private func believes(_ request: Request, about row: OutboxRow, _ now: Timestamp) -> Bool {

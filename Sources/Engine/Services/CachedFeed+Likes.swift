@@ -20,8 +20,7 @@ extension CachedFeed {
     func overlay(for request: LikeOutbox.Request?) throws -> LikeOverlay {
         try checkWanted()
         guard let request, let likes = owner.likes else { return { _ in nil } }
-        let overlay = likes.outbox.overlay(for: request, at: owner.now)
-        return { overlay[$0] }
+        return likes.outbox.overlay(for: request, at: owner.now)
     }
 }
 
