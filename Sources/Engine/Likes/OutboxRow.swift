@@ -19,14 +19,14 @@ nonisolated package struct OutboxRow: Hashable, Sendable {
     package let photo: PhotoID
     /// True for a like, false for an unlike.
     package var isWanted: Bool
-    package var state: State
+    package var state = State.queued
     /// The last state that the service confirmed, if the cache or a list of the service may be older; nil if the cache is
     /// right.
     package var known: Bool?
     /// The time of the confirmation of ``known``.
     package var confirmed: Timestamp?
     /// The order of the rows of an account.
-    package var position: Int64
+    package let position: Int64
 
     // The following properties are not stored.
 
@@ -49,17 +49,4 @@ nonisolated package struct OutboxRow: Hashable, Sendable {
     var isSettled: Bool { state == .confirmed && isAgreed }
     /// The state that is shown in place of the cached one; nil if the cached one is shown.
     var shown: Bool? { state == .local || isRetried ? isWanted : known }
-
-    package init(
-        photo: PhotoID, isWanted: Bool, state: State = .queued, known: Bool? = nil,
-        confirmed: Timestamp? = nil, position: Int64
-    ) {
-        self.photo = photo
-        self.isWanted = isWanted
-        self.state = state
-        self.known = known
-        self.confirmed = confirmed
-        self.position = position
-        isMarked = state == .sending
-    }
 }

@@ -56,11 +56,6 @@ nonisolated package struct OutboxTable {
     package let database: Database
     package let account: AccountID
 
-    package init(database: Database, account: AccountID) {
-        self.database = database
-        self.account = account
-    }
-
     /// Reads the rows, in their order. A row with an unknown state is treated as one that was being sent.
     package func rows() throws(StorageError) -> [OutboxRow] {
         try database.all(
@@ -69,12 +64,12 @@ nonisolated package struct OutboxTable {
             WHERE account = ? ORDER BY position
             """, [.text(account.text)]
         ) { row in
-            OutboxRow(
-                photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0,
-                state: OutboxRow.State(rawValue: row.text(2)) ?? .sending,
+            let state = OutboxRow.State(rawValue: row.text(2)) ?? .sending
+            return OutboxRow(
+                photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0, state: state,
                 known: row.optionalInteger(3).map { $0 != 0 },
                 confirmed: row.optionalInteger(4).map(Timestamp.init(secondsSince1970:)),
-                position: row.integer(5))
+                position: row.integer(5), isMarked: state == .sending)
         }
     }
 
