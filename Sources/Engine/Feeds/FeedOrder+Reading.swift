@@ -50,16 +50,6 @@ nonisolated extension FeedOrder {
         package var isDoubtful = false
     }
 
-    /// The columns of ``Part``.
-    static let partColumns = "key, token, told, is_gap, born, fetched"
-
-    static func part(_ row: borrowing Row) -> Part {
-        Part(
-            key: row.text(0), token: row.text(1),
-            received: Timestamp(secondsSince1970: row.integer(2)), isGap: row.integer(3) != 0,
-            born: row.integer(4), fetched: Timestamp(secondsSince1970: row.integer(5)))
-    }
-
     /// Reads the photos of a walk below a position, up to the next gap.
     ///
     /// - Parameters:
@@ -74,12 +64,10 @@ nonisolated extension FeedOrder {
     ) throws(StorageError) -> Slice {
         let generation = place?.generation ?? generation
         let start = place?.key ?? Self.top
-        let gap = try database.first(
-            """
-            SELECT \(Self.partColumns) FROM mark
-            WHERE source = ? AND key <= ? AND is_gap AND born <= ?
-            ORDER BY key DESC LIMIT 1
-            """, [.integer(source), .text(start), .integer(generation)], Self.part)
+        let gap = try parts(
+            "key <= ? AND is_gap AND born <= ? ORDER BY key DESC LIMIT 1", .text(start),
+            .integer(generation)
+        ).first
         var slice = Slice()
         var isMore = false
         try database.query(
@@ -127,10 +115,19 @@ nonisolated extension FeedOrder {
         ).first { !$0.isGap }
     }
 
-    private func parts(_ condition: String, _ values: SQLValue...) throws(StorageError) -> [Part] {
+    /// Returns the parts that begin at the marks that meet a condition.
+    func parts(_ condition: String, _ values: SQLValue...) throws(StorageError) -> [Part] {
         try database.all(
-            "SELECT \(Self.partColumns) FROM mark WHERE source = ? AND \(condition)",
-            [.integer(source)] + values, Self.part)
+            """
+            SELECT key, token, told, is_gap, born, fetched FROM mark
+            WHERE source = ? AND \(condition)
+            """, [.integer(source)] + values
+        ) { row in
+            Part(
+                key: row.text(0), token: row.text(1),
+                received: Timestamp(secondsSince1970: row.integer(2)), isGap: row.integer(3) != 0,
+                born: row.integer(4), fetched: Timestamp(secondsSince1970: row.integer(5)))
+        }
     }
 
     /// Returns the part between two keys that was fetched the longest time ago, if it is outdated; of several, the

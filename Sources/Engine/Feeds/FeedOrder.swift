@@ -131,18 +131,13 @@ nonisolated package struct FeedOrder {
     // MARK: Marks
 
     func mark(_ key: String) throws(StorageError) -> Part? {
-        try database.first(
-            "SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key = ?",
-            [.integer(source), .text(key)], Self.part)
+        try parts("key = ?", .text(key)).first
     }
 
     /// Returns the marks between two keys, the highest first.
     func marks(from lower: String?, below upper: String?) throws(StorageError) -> [Part] {
-        try database.all(
-            """
-            SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key >= ? AND key < ?
-            ORDER BY key DESC
-            """, [.integer(source), .text(lower ?? ""), .text(upper ?? Self.top)], Self.part)
+        try parts(
+            "key >= ? AND key < ? ORDER BY key DESC", .text(lower ?? ""), .text(upper ?? Self.top))
     }
 
     /// Returns the key of the lowest gap above a key.
@@ -202,12 +197,7 @@ nonisolated package struct FeedOrder {
     /// - Throws: ``StorageError``.
     func setCoveredMark(_ part: Part, size: Int) throws(StorageError) {
         var part = part
-        let next = try database.first(
-            """
-            SELECT \(Self.partColumns) FROM mark WHERE source = ? AND key < ?
-            ORDER BY key DESC LIMIT 1
-            """, [.integer(source), .text(part.key)], Self.part)
-        if let next, !next.isGap {
+        if let next = try nextPart(below: part.key, above: "") {
             let isLarge = try database.exists(
                 """
                 SELECT 1 FROM entry WHERE source = ? AND key < ? AND key > ?
