@@ -18,33 +18,29 @@ nonisolated package struct FeedStore: Sendable {
         self.disk = disk
     }
 
-    /// Runs `body` on the data of an account, in a transaction.
+    /// Runs `body` on the data of an account, in a transaction, and again if the store has replaced the file. `body`
+    /// throws no other errors than those of the database.
     package func run<Value: Sendable>(
-        _ account: AccountID,
-        _ body: @escaping @Sendable (FeedTables) throws -> Value
-    ) async throws -> Value {
-        do {
-            let value = try await attempt(account, body)
-            if disk.isFull { await disk.check() }
-            return value
-        } catch StorageError.full {
-            await disk.recordFullDisk()
-            throw StorageError.full
-        }
-    }
-
-    /// Runs `body` in a transaction, and again if the store has replaced the file.
-    private func attempt<Value: Sendable>(
         _ account: AccountID,
         _ body: @escaping @Sendable (FeedTables) throws -> Value
     ) async throws -> Value {
         let task: @Sendable (Database) throws -> Value = { database in
             try database.transaction { () throws(StorageError) in
-                try Self.perform(body, FeedTables(database: database, account: account))
+                do { return try body(FeedTables(database: database, account: account)) } catch {
+                    throw (error as? StorageError) ?? .failed(code: 0, message: "\(error)")
+                }
             }
         }
-        do { return try await store.run(task) } catch StorageError.damaged {
-            return try await store.run(task)
+        do {
+            let value: Value
+            do { value = try await store.run(task) } catch StorageError.damaged {
+                value = try await store.run(task)
+            }
+            if disk.isFull { await disk.check() }
+            return value
+        } catch StorageError.full {
+            await disk.recordFullDisk()
+            throw StorageError.full
         }
     }
 
@@ -59,17 +55,6 @@ nonisolated package struct FeedStore: Sendable {
         guard let value else { return try await run(account, body) }
         if disk.isFull { await disk.check() }
         return value
-    }
-
-    /// Runs `body`, which throws no other errors than those of the database.
-    private static func perform<Value>(
-        _ body: (FeedTables) throws -> Value, _ tables: FeedTables
-    ) throws(StorageError) -> Value {
-        do {
-            return try body(tables)
-        } catch {
-            throw (error as? StorageError) ?? .failed(code: 0, message: "\(error)")
-        }
     }
 
     /// Deletes the data of an account, and overwrites it in the file.
