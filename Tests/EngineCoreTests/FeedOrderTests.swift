@@ -212,16 +212,6 @@ struct FeedOrderTests {
         #expect(try await fixture.page(count: 3).ids == ["p1", "p2", "p3"])
     }
 
-    @Test func `cursors of the former cache format are stale`() async throws {
-        let fixture = try await ServiceFixture(["a", "b", "c"])
-        _ = try await fixture.page(count: 2)
-        let cursor = FeedCursor.text(
-            "123456.1048576", account: fixture.account.id, source: SourceID("new"))
-        await #expect(throws: ProviderError.staleCursor) {
-            try await fixture.page("new", cursor)
-        }
-    }
-
     @Test func `there is always a key between two keys`() {
         var random = SeededRandom(seed: 1)
         var keys = OrderKey.keys(3, above: nil, below: nil, near: .lower)

@@ -161,19 +161,13 @@ nonisolated package struct FeedPosition: Hashable, Sendable {
         self.key = key
     }
 
-    /// - Throws: ``ProviderError/invalidArgument(_:)``; ``ProviderError/staleCursor`` for a cursor of an earlier
-    ///   format.
+    /// - Throws: ``ProviderError/invalidArgument(_:)``.
     package init(parsing text: String) throws(ProviderError) {
         let parts = text.split(
             separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
-        let numbers = parts.prefix(2).map { Int64($0) }
-        guard numbers.count == 2, let epoch = numbers[0], let generation = numbers[1] else {
-            throw .invalidArgument("The cursor is malformed.")
-        }
-        guard parts.count == 3 else { throw .staleCursor }
-        guard let key = URLEncoding.unescape(parts[2]) else {
-            throw .invalidArgument("The cursor is malformed.")
-        }
+        guard parts.count == 3, let epoch = Int64(parts[0]), let generation = Int64(parts[1]),
+            let key = URLEncoding.unescape(parts[2])
+        else { throw .invalidArgument("The cursor is malformed.") }
         self.init(epoch: epoch, generation: generation, key: key)
     }
 }
