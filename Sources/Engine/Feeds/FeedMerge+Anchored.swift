@@ -221,23 +221,15 @@ nonisolated extension FeedMerge {
         if let lowest = anchors.keys.last {
             try order.removeMarks(above: lowest, below: isAdjacent ? upper : anchors.keys.first)
         }
-        if isJoined, isEnd, bottom == nil {
-            result.hasChanged = true
-            try order.setMark(
-                Part(
-                    key: end, token: next, received: now, isGap: true, born: 0, fetched: fetched))
-        } else if isJoined, bottom?.isGap != true {
-            let covered = Part(
-                key: end, token: next, received: now, isGap: false, born: 0, fetched: fetched)
-            try order.setCoveredMark(covered, size: items.count)
-        } else {
-            if let bottom { try order.removeMark(at: bottom.key) }
-            if gapBorn == generation { isUsed = true }
-            try order.setMark(
-                Part(
-                    key: end, token: next, received: now, isGap: true, born: gapBorn,
-                    fetched: fetched))
-        }
+        let isGap = !isJoined || bottom?.isGap == true || isEnd && bottom == nil
+        let mark = Part(
+            key: end, token: next, received: now, isGap: isGap, born: isGap ? gapBorn : 0,
+            fetched: fetched)
+        guard isGap else { return try order.setCoveredMark(mark, size: items.count) }
+        if isJoined, isEnd { result.hasChanged = true }
+        if let bottom { try order.removeMark(at: bottom.key) }
+        if gapBorn == generation { isUsed = true }
+        try order.setMark(mark)
     }
 
     /// Creates entries for consecutive photos.
