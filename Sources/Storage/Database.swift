@@ -291,6 +291,16 @@ package enum StorageError: Error, Equatable {
 }
 
 extension StorageError {
+    /// Returns the error of a file that cannot be opened for a reason of the system, a value of `errno`.
+    static func cannotOpen(_ path: String, _ code: Int32) -> StorageError {
+        .cannotOpen(path, String(cString: strerror(code)))
+    }
+
+    /// Returns the error of a file or a folder that cannot be created, of which a full disk is one.
+    static func cannotCreate(_ path: String, _ code: Int32) -> StorageError {
+        code == ENOSPC || code == EDQUOT ? .full : .cannotOpen(path, code)
+    }
+
     /// True if the contents of the file cause the error, so that a new file helps. Missing tables and columns count,
     /// too.
     var isAboutContents: Bool {

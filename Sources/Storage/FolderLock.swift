@@ -49,9 +49,7 @@ package final class FolderLock: Sendable {
                 }
                 let code = errno
                 defer { close(file) }
-                guard code == EWOULDBLOCK else {
-                    throw .cannotOpen(path, String(cString: strerror(code)))
-                }
+                guard code == EWOULDBLOCK else { throw .cannotOpen(path, code) }
                 return holder(file)
             } catch {
                 return .unavailable(error)
@@ -88,8 +86,7 @@ package final class FolderLock: Sendable {
         if file < 0 { file = open(path, O_RDONLY | flags) }
         guard file < 0 else { return file }
         try created.get()
-        throw code == ENOSPC || code == EDQUOT
-            ? .full : .cannotOpen(path, String(cString: strerror(code)))
+        throw .cannotCreate(path, code)
     }
 
     /// Writes the holder into the file. Best effort: the lock does not depend on it.
@@ -135,19 +132,16 @@ package enum PrivateFolder {
                 continue
             }
             // An ancestor that cannot be read can still be a part of the path.
-            guard access(built, F_OK) == 0 else {
-                if code == ENOSPC || code == EDQUOT { throw .full }
-                throw .cannotOpen(path, String(cString: strerror(code)))
-            }
+            guard access(built, F_OK) == 0 else { throw .cannotCreate(path, code) }
         }
         guard stat(path, &status) == 0 else {
-            throw .cannotOpen(path, String(cString: strerror(isReadOnly ? EROFS : errno)))
+            throw .cannotOpen(path, isReadOnly ? EROFS : errno)
         }
         guard status.st_mode & S_IFMT == S_IFDIR else {
             throw .cannotOpen(path, "it is not a folder")
         }
         if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
-            throw .cannotOpen(path, String(cString: strerror(errno)))
+            throw .cannotOpen(path, errno)
         }
     }
 }

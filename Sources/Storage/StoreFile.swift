@@ -39,9 +39,7 @@ struct StoreFile {
         let journalBytes = try Self.status(journal)?.st_size
         for suffix in ["-wal", "-shm"] { _ = try Self.status(path + suffix) }
         guard let status else { return journalBytes ?? 0 > 0 ? .lost : .new }
-        guard status.st_mode & S_IRUSR != 0 else {
-            throw .cannotOpen(path, String(cString: strerror(EACCES)))
-        }
+        guard status.st_mode & S_IRUSR != 0 else { throw .cannotOpen(path, EACCES) }
         guard status.st_uid == geteuid() else {
             throw .readOnly(path, "it belongs to another user")
         }
@@ -62,7 +60,7 @@ struct StoreFile {
         var status = stat()
         guard lstat(path, &status) == 0 else {
             guard errno != ENOENT else { return nil }
-            throw .cannotOpen(path, String(cString: strerror(errno)))
+            throw .cannotOpen(path, errno)
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: return status
@@ -117,9 +115,7 @@ struct StoreFile {
     /// - Throws: ``StorageError/cannotOpen(_:_:)`` if the folder cannot be written, for which SQLite has another reason.
     func replacement() throws(StorageError) -> StoreFile {
         let new = StoreFile("\(path).new")
-        guard access(new.folder, W_OK) == 0 else {
-            throw .cannotOpen(path, String(cString: strerror(errno)))
-        }
+        guard access(new.folder, W_OK) == 0 else { throw .cannotOpen(path, errno) }
         new.delete()
         return new
     }
@@ -141,7 +137,7 @@ struct StoreFile {
         let isLinked = link(path, name) == 0 || rename(path, name) == 0 || errno == ENOENT
         // The new file must not have the journal of this one, which may help to repair this one.
         guard isLinked, rename(journal, name + "-journal") == 0 || errno == ENOENT else {
-            throw .cannotOpen(name, String(cString: strerror(errno)))
+            throw .cannotOpen(name, errno)
         }
         try take(replacement)
         return name
@@ -149,17 +145,13 @@ struct StoreFile {
 
     /// Moves a file to the path.
     func take(_ replacement: String) throws(StorageError) {
-        guard rename(replacement, path) == 0 else {
-            throw .cannotOpen(path, String(cString: strerror(errno)))
-        }
+        guard rename(replacement, path) == 0 else { throw .cannotOpen(path, errno) }
         syncFolder()
     }
 
     /// Waits until the contents are on the disk.
     func sync() throws(StorageError) {
-        guard Self.sync(path, O_RDONLY) else {
-            throw .cannotOpen(path, String(cString: strerror(errno)))
-        }
+        guard Self.sync(path, O_RDONLY) else { throw .cannotOpen(path, errno) }
     }
 
     /// Waits until the names in the folder are on the disk, which SQLite does only for journals.
