@@ -45,7 +45,7 @@ struct SlideshowStoreTests {
             Playlist.Entry(position: Int64(index + 7), id: id(photo))
         }
         return Playlist(
-            settings, entries: entries, position: 10,
+            settings: settings, entries: entries, position: 10,
             current: .init(id: id("1"), photo: photo, image: "/image"), sourceIndex: 1,
             cursor: "cursor", round: 3,
             parts: [
@@ -63,7 +63,7 @@ struct SlideshowStoreTests {
     }
 
     @Test func `everything is read as it was stored`() async throws {
-        #expect(try await store.contents().playlists == ["": Playlist(unread: SlideshowSettings())])
+        #expect(try await store.contents().playlists == ["": .unread(SlideshowSettings())])
         var stored = playlist
         for (account, part) in playlist.parts { stored.read(account, part) }
         for name in ["", "kitchen"] {
@@ -129,7 +129,6 @@ struct SlideshowStoreTests {
         var contents = SlideshowStore.Contents()
         contents.playlists = [
             "": Playlist(
-                SlideshowSettings(),
                 current: .init(id: id("1"), photo: Photo(id: PhotoID("1")), image: image))
         ]
         let files = FileThreads(port: FileSystemPort(fault: { _ in fault }))

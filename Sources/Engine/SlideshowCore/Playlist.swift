@@ -96,30 +96,9 @@ nonisolated struct Playlist: Hashable, Sendable {
     /// The changes that are not stored yet.
     var changes: [Change] = []
 
-    init() {}
-
-    /// Creates a playlist that begins at the top of the source.
-    init(unread settings: SlideshowSettings, hideNumber: Int64 = 0) {
-        self.settings = settings
-        self.hideNumber = hideNumber
-        begin(0)
-    }
-
-    /// Creates the playlist from its stored parts.
-    init(
-        _ settings: SlideshowSettings, entries: [Entry] = [], position: Int64 = 0,
-        current: Shown? = nil, sourceIndex: Int = 0, cursor: String? = "", round: Int64 = 0,
-        parts: [AccountID: Part] = [:], hideNumber: Int64 = 0
-    ) {
-        self.settings = settings
-        self.entries = entries
-        self.position = position
-        self.current = current
-        self.sourceIndex = settings.sources.indices.contains(sourceIndex) ? sourceIndex : 0
-        self.cursor = cursor
-        self.round = round
-        self.parts = parts
-        self.hideNumber = hideNumber
+    /// Returns a playlist that begins at the top of the source.
+    static func unread(_ settings: SlideshowSettings, hideNumber: Int64 = 0) -> Playlist {
+        Playlist(settings: settings, hideNumber: hideNumber, changes: [.cleared])
     }
 
     /// The photos that were shown before the current one, the latest last.

@@ -89,14 +89,16 @@ nonisolated struct PlaylistTables {
                 }
                 return Playlist.Shown(id: entry.id, photo: photo, image: row.text(6))
             }
+            let source = Int(row.integer(2))
             var playlist = Playlist(
-                settings, entries: all, position: position, current: current,
-                sourceIndex: Int(row.integer(2)), cursor: row.optionalText(3),
-                round: row.integer(4), parts: parts, hideNumber: row.integer(5))
+                settings: settings, entries: all, position: position, current: current,
+                sourceIndex: settings.sources.indices.contains(source) ? source : 0,
+                cursor: row.optionalText(3), round: row.integer(4), parts: parts,
+                hideNumber: row.integer(5))
             if row.text(0) != settings.order { playlist.begin(0) }
             return playlist
         }
-        return stored ?? Playlist(unread: settings)
+        return stored ?? .unread(settings)
     }
 
     private static func id(_ row: borrowing Row, _ column: Int32) -> CombinedPhotoID {

@@ -111,7 +111,7 @@ package final class Slideshow {
         self.makeRandom = makeRandom
         playlist =
             contents.playlists[name]
-            ?? Playlist(unread: SlideshowSettings(), hideNumber: hidden.lastNumber)
+            ?? .unread(SlideshowSettings(), hideNumber: hidden.lastNumber)
         stored = playlist
         isImageMissing = contents.missingImages.contains(name)
         isImageOutdated = playlist.current != nil

@@ -73,7 +73,7 @@ nonisolated package struct SlideshowStore: Sendable {
             let stored = try? await cache.run {
                 try PlaylistTables(database: $0, name: name).playlist(settings)
             }
-            var playlist = stored ?? Playlist(unread: settings)
+            var playlist = stored ?? .unread(settings)
             for (id, number) in hidden where number > playlist.hideNumber {
                 playlist.hide(id, number)
             }
