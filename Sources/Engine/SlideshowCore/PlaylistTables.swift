@@ -62,7 +62,7 @@ nonisolated struct PlaylistTables {
             SELECT position, account, photo FROM playlist
             WHERE name = ? AND position < ? ORDER BY position
             """, [.text(name), .integer(Playlist.waiting.lowerBound)]
-        ) { Playlist.Entry(position: $0.integer(0), id: Self.id($0, 1)) }
+        ) { Playlist.Entry(position: $0.integer(0), id: CombinedPhotoID($0, 1)) }
         var parts: [AccountID: Playlist.Part] = [:]
         try database.query(
             "SELECT account, source, cursor, has_ended, pass, top FROM playlist_part WHERE name = ?",
@@ -101,10 +101,6 @@ nonisolated struct PlaylistTables {
         return stored ?? .unread(settings)
     }
 
-    private static func id(_ row: borrowing Row, _ column: Int32) -> CombinedPhotoID {
-        CombinedPhotoID(AccountID(stored: row.text(column)), PhotoID(row.text(column + 1)))
-    }
-
     /// Returns photos that were not shown yet, in their order.
     ///
     /// - Parameters:
@@ -127,7 +123,7 @@ nonisolated struct PlaylistTables {
             ]
         ) { row in
             round = round ?? row.integer(3)
-            return Playlist.Entry(position: row.integer(0), id: Self.id(row, 1))
+            return Playlist.Entry(position: row.integer(0), id: CombinedPhotoID(row, 1))
         }
         return (entries, round)
     }
@@ -147,7 +143,7 @@ nonisolated struct PlaylistTables {
             for entry in after.subtracting(before) {
                 try query(
                     "INSERT OR REPLACE INTO playlist (name, position, account, photo) VALUES (?, ?, ?, ?)",
-                    [.integer(entry.position)] + Self.values(entry.id))
+                    [.integer(entry.position)] + entry.id.values)
             }
         }
         var values: [SQLValue] = [
@@ -175,10 +171,10 @@ nonisolated struct PlaylistTables {
                     SELECT pass FROM playlist
                     WHERE name = ?1 AND account = ?2 AND photo = ?3 AND round = ?5 - 1), 0))
                 ON CONFLICT (name, account, photo, round) DO NOTHING
-                """, Self.values(id) + [.integer(position), .integer(round)])
+                """, id.values + [.integer(position), .integer(round)])
             try query(
                 "DELETE FROM playlist WHERE name = ? AND account = ? AND photo = ? AND round < ?",
-                Self.values(id) + [.integer(round)])
+                id.values + [.integer(round)])
         case .passed(let positions): try delete(positions)
         case .added(let account, let photos, let positions, let pass):
             return try add(account, photos, positions, pass, new.round)
@@ -191,7 +187,7 @@ nonisolated struct PlaylistTables {
             for id in ids {
                 try query(
                     "DELETE FROM playlist WHERE name = ? AND account = ? AND photo = ?",
-                    Self.values(id))
+                    id.values)
             }
         case .missed(let account, let pass):
             try query(
@@ -235,7 +231,7 @@ nonisolated struct PlaylistTables {
     ) throws(StorageError) -> Int {
         var added = 0
         for (photo, position) in zip(photos, positions) {
-            let id = Self.values(CombinedPhotoID(account, photo))
+            let id = CombinedPhotoID(account, photo).values
             if let position {
                 try query(
                     """
@@ -269,7 +265,7 @@ nonisolated struct PlaylistTables {
             VALUES (?1, ?2, ?3, coalesce((
                 SELECT \(position) FROM playlist WHERE name = ?1 AND position >= ?4), ?5), ?6)
             """,
-            Self.values(id) + [
+            id.values + [
                 .integer(Playlist.waiting.lowerBound), .integer(Playlist.middle), .integer(round),
             ])
     }
@@ -307,9 +303,5 @@ nonisolated struct PlaylistTables {
     /// Runs a statement whose first parameter is the name.
     private func query(_ sql: String, _ values: [SQLValue] = []) throws(StorageError) {
         try database.query(sql, [.text(name)] + values)
-    }
-
-    private static func values(_ id: CombinedPhotoID) -> [SQLValue] {
-        [.text(id.account.text), .text(id.photo.text)]
     }
 }

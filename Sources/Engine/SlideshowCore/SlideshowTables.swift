@@ -95,23 +95,18 @@ nonisolated struct SlideshowTables {
     /// Reads the hidden photos with their numbers, in the order in which they were hidden.
     func hidden() throws(StorageError) -> [(id: CombinedPhotoID, number: Int64)] {
         try database.all("SELECT account, photo, number FROM hidden ORDER BY number") { row in
-            (
-                CombinedPhotoID(AccountID(stored: row.text(0)), PhotoID(row.text(1))),
-                row.integer(2)
-            )
+            (CombinedPhotoID(row, 0), row.integer(2))
         }
     }
 
     func hide(_ id: CombinedPhotoID, _ number: Int64) throws(StorageError) {
         try database.query(
-            "INSERT OR REPLACE INTO hidden VALUES (?, ?, ?)",
-            [.integer(number), .text(id.account.text), .text(id.photo.text)])
+            "INSERT OR REPLACE INTO hidden VALUES (?, ?, ?)", [.integer(number)] + id.values)
     }
 
     func unhide(_ id: CombinedPhotoID) throws(StorageError) {
         try database.query(
-            "DELETE FROM hidden WHERE account = ? AND photo = ?",
-            [.text(id.account.text), .text(id.photo.text)])
+            "DELETE FROM hidden WHERE account = ? AND photo = ?", id.values)
     }
 
     /// Deletes the hidden photos and the sources of an account.
@@ -120,4 +115,14 @@ nonisolated struct SlideshowTables {
             try database.query("DELETE FROM \(table) WHERE account = ?", [.text(account.text)])
         }
     }
+}
+
+nonisolated extension CombinedPhotoID {
+    /// Reads an ID in the columns `account` and `photo`, of which this is the first one.
+    init(_ row: borrowing Row, _ column: Int32) {
+        self.init(AccountID(stored: row.text(column)), PhotoID(row.text(column + 1)))
+    }
+
+    /// The values of the columns `account` and `photo`.
+    var values: [SQLValue] { [.text(account.text), .text(photo.text)] }
 }
