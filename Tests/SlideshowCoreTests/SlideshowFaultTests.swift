@@ -91,7 +91,7 @@ struct SlideshowFaultTests {
 
     @Test func `a photo that cannot be hidden durably is not hidden`() async throws {
         let (main, kitchen) = try await open()
-        try await store.create("kitchen")
+        try await store.save(SlideshowSettings(), of: "kitchen")
         for slideshow in [main, kitchen] { try await slideshow.next() }
         try await refuse("hidden", in: data)
         await #expect(throws: StorageError.self) { try await kitchen.hide("a/p1") }
@@ -104,7 +104,7 @@ struct SlideshowFaultTests {
     func `a hidden photo leaves all slideshows although a playlist cannot be stored`(
         refused: String
     ) async throws {
-        try await store.create("kitchen")
+        try await store.save(SlideshowSettings(), of: "kitchen")
         let (main, kitchen) = try await open()
         for slideshow in [main, kitchen] { try await slideshow.next() }
         try await refuse("playlist_state WHEN NEW.name = '\(refused)'", in: cache)
@@ -137,7 +137,7 @@ struct SlideshowFaultTests {
     }
 
     @Test func `after a logout, no file contains a title of the account`() async throws {
-        try await store.create("kitchen")
+        try await store.save(SlideshowSettings(), of: "kitchen")
         let (main, kitchen) = try await open()
         var photo = Photo(id: PhotoID("p1"))
         photo.title = "SecretTitle"

@@ -18,6 +18,9 @@ nonisolated package struct SlideshowSettings: Hashable, Sendable {
     package var orientation = SlideshowOrientation.any
     package var imageSize = ImageSize.regular
 
+    /// Creates the settings of a new slideshow.
+    package init() {}
+
     /// Returns true if one of the sources is of this account only.
     func hasSource(of account: AccountID) -> Bool { sources.contains { $0.account == account } }
 

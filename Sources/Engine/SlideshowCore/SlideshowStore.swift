@@ -49,8 +49,8 @@ nonisolated package struct SlideshowStore: Sendable {
     }
 
     /// - Parameters:
-    ///   - data: The store with ``dataFormat``.
-    ///   - cache: The store with ``cacheFormat``.
+    ///   - data: The store with ``dataFormat``. Its owner closes it.
+    ///   - cache: The store with ``cacheFormat``. Its owner closes it.
     package init(data: Store, cache: Store) {
         self.data = data
         self.cache = cache
@@ -96,15 +96,10 @@ nonisolated package struct SlideshowStore: Sendable {
         if isDeleted == true { await cache.scrub() }
     }
 
-    /// Creates a slideshow with a name.
+    /// Stores the settings of a slideshow, which exists from then on.
     ///
     /// - Throws: ``StorageError``.
-    package func create(_ name: String) async throws {
-        try await save(SlideshowSettings(), of: name)
-    }
-
-    /// Stores the settings of a slideshow.
-    func save(_ settings: SlideshowSettings, of name: String) async throws {
+    package func save(_ settings: SlideshowSettings, of name: String) async throws {
         try await change { (tables) throws(StorageError) in try tables.write(settings, of: name) }
     }
 

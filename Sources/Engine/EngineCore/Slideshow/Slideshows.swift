@@ -61,7 +61,7 @@ package final class Slideshows {
         return try await opening.run {
             if let known = byName[name] { return known }
             guard byName.count <= Self.maximumCount else { throw EngineError.tooManySlideshows }
-            try await store.create(name)
+            try await store.save(SlideshowSettings(), of: name)
             let slideshow = make(name, SlideshowStore.Contents())
             slideshow.onAttach = onAttach
             byName[name] = slideshow
