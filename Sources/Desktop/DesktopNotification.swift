@@ -42,16 +42,9 @@ nonisolated extension NotificationContent {
 
     /// Returns text with escaped markup characters.
     private static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for character in text {
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            default: escaped.append(character)
-            }
-        }
-        return escaped
+        // The ampersand is first, because the other references contain it.
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+            .replacing(">", with: "&gt;")
     }
 
     private static func shortened(_ text: String) -> String {
