@@ -36,7 +36,7 @@ nonisolated package final class SealedCopies: Sendable {
         }
     }
 
-    private let limits: Limits
+    let limits: Limits
     private let state = Mutex(State())
 
     /// - Parameter limits: The limits of the copies that clients may have open.

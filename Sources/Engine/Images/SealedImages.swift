@@ -16,9 +16,6 @@ internal import Translation
 package final class SealedImages {
     /// The largest image.
     nonisolated static let maximumImageBytes = 64 << 20
-    /// The largest number of copies that are being created, of all clients and of one client.
-    private static let maximumPendingCount = 512
-    private static let maximumPendingCountPerClient = 256
     /// The time after which a call fails because the file cannot be read.
     private static let timeout = Duration.seconds(20)
     /// The first interval between two checks for copies that no client has open.
@@ -59,8 +56,8 @@ package final class SealedImages {
         of source: Int32, isComplete: Bool = false, for client: String
     ) async throws -> Int32 {
         // The limit is checked first because each call has an open file.
-        guard pending.count < Self.maximumPendingCount,
-            pending.count(where: { $0.client == client }) < Self.maximumPendingCountPerClient
+        guard pending.count < copies.limits.count.all,
+            pending.count(where: { $0.client == client }) < copies.limits.count.client
         else {
             close(source)
             throw EngineError.tooManyImages
