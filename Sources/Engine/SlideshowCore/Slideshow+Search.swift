@@ -9,6 +9,11 @@ extension Slideshow {
     /// A photo of the history that replaces the current one.
     typealias Replacement = (entry: Playlist.Entry, shown: Playlist.Shown)
 
+    /// True if the last search failed and nothing has changed since.
+    var isExhausted: Bool { searchError != nil }
+    /// True if the last search found that there is no photo.
+    var isEmpty: Bool { searchError as? EngineError == Self.noPhoto }
+
     /// Prepares the next photo if a client is attached and the slideshow is not paused.
     func prepareIfActive() {
         guard playlist.isActive, playlist.current != nil, candidate == nil, !isExhausted else {
@@ -107,8 +112,7 @@ extension Slideshow {
                 guard revision == started else { throw CancellationError() }
                 preparation = nil
                 if !(error is CancellationError) {
-                    isExhausted = true
-                    isEmpty = error as? EngineError == Self.noPhoto
+                    searchError = error
                     onChange()
                 }
                 throw error

@@ -44,10 +44,9 @@ package final class Slideshow {
     /// A number that increases when the source, the order or the image size changes. Results of searches with another
     /// number are not used.
     private(set) var revision = 0
-    /// True if the last search failed and nothing has changed since, so that no search begins without a call.
-    var isExhausted = false
-    /// True if the last search found that there is no photo.
-    var isEmpty = false
+    /// The error of the last search; nil if something has changed since. While there is one, no search begins without a
+    /// call.
+    var searchError: (any Error)?
     /// The first position of the next search, because the one before reached its limit.
     var searchPosition: Int64 = 0
     /// The parts when the source was last checked.
@@ -318,8 +317,7 @@ package final class Slideshow {
 
     /// Expects that the next search finds a photo.
     func expectPhotos() {
-        isExhausted = false
-        isEmpty = false
+        searchError = nil
         searchPosition = 0
     }
 
