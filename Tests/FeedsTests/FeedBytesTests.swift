@@ -18,25 +18,11 @@ import Testing
             database: database, account: account, bounds: FeedTables.Bounds(bytes: 1 << 20))
     }
 
-    /// A page of photos with descriptions of 16 KiB.
     private func page(
         _ numbers: Range<Int>, isKeyed: Bool, isLiked: Bool = false, isLast: Bool = false
     ) -> RemotePage {
-        let photos = numbers.map { number in
-            var photo = Photo(id: PhotoID("p\(number)"))
-            photo.description = String(repeating: "x", count: 16 << 10)
-            photo.isLiked = isLiked
-            var remote = RemotePhoto(photo)
-            if isKeyed { remote.entry = key(number) }
-            return remote
-        }
-        var page = RemotePage(photos)
-        if !isLast { page.next = "\(numbers.upperBound)" }
-        if isKeyed { page.end = key(numbers.upperBound - 1) }
-        return page
+        .sample(numbers, isKeyed: isKeyed, isLiked: isLiked, isLast: isLast, bytes: 16 << 10)
     }
-
-    private func key(_ number: Int) -> String { "k\(100_000 - number)" }
 
     private func store(
         _ page: RemotePage, in source: String = "new", _ part: FeedOrder.Part? = nil,

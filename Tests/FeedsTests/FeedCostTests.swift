@@ -11,22 +11,6 @@ import Testing
     private let source = SourceID("new")
     private let now = Timestamp(secondsSince1970: 1_700_000_000)
 
-    private func page(_ numbers: Range<Int>, isKeyed: Bool, isLast: Bool) -> RemotePage {
-        let photos = numbers.map { number in
-            var photo = RemotePhoto(Photo(id: PhotoID("p\(number)")))
-            if isKeyed { photo.entry = key(number) }
-            return photo
-        }
-        var page = RemotePage(photos)
-        if !isLast {
-            page.next = "\(numbers.upperBound)"
-            if isKeyed { page.end = key(numbers.upperBound - 1) }
-        }
-        return page
-    }
-
-    private func key(_ number: Int) -> String { "k\(100_000 - number)" }
-
     /// Counts the operations of a merge of 40 photos, and of a read of the last 40, in a source of a size.
     private func operations(_ count: Int, isKeyed: Bool) throws -> Int {
         let database = try Database.inMemory([FeedStore.format])
@@ -37,7 +21,7 @@ import Testing
                     page: page, part: nil, isExact: false, hasStablePageTokens: true, now: now),
                 in: source)
         }
-        _ = try store(page(1000..<1000 + count, isKeyed: isKeyed, isLast: true))
+        _ = try store(.sample(1000..<1000 + count, isKeyed: isKeyed, isLast: true))
         var state = try #require(try tables.source(source))
         let last = try tables.order(of: state.key).slice(
             in: state.generation, below: nil, count: count, fresh: now...now)
@@ -45,7 +29,7 @@ import Testing
             epoch: state.epoch, generation: state.generation, key: last.keys[count - 41])
         let before = database.operationCount
         // 20 photos are new, and the service has removed 10.
-        var arrived = page(980..<1030, isKeyed: isKeyed, isLast: false)
+        var arrived = RemotePage.sample(980..<1030, isKeyed: isKeyed)
         arrived.photos.removeSubrange(25..<35)
         #expect(try store(arrived).new == 20)
         state = try #require(try tables.source(source))

@@ -13,7 +13,7 @@ import TestSupport
 final class SlideshowFixture {
     let photos: FakeSlideshowPhotos
     let clock = CountingClock()
-    private(set) var slideshow: Slideshow
+    private(set) lazy var slideshow = makeSlideshow(SlideshowStore.Contents())
     let store: SlideshowStore
     /// The databases of the store, for faults.
     let data: Store
@@ -26,19 +26,13 @@ final class SlideshowFixture {
         data = .inMemory([SlideshowStore.dataFormat])
         cache = .inMemory([SlideshowStore.cacheFormat])
         store = SlideshowStore(data: data, cache: cache)
-        let contents = SlideshowStore.Contents()
-        slideshow = Slideshow(
-            "", store, contents, HiddenPhotos(store, contents), photos, clock: clock,
-            logger: Self.logger)
-        slideshow = makeSlideshow(contents)
     }
-
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func makeSlideshow(_ contents: SlideshowStore.Contents) -> Slideshow {
         let hidden = HiddenPhotos(store, contents)
         let slideshow = Slideshow(
-            "", store, contents, hidden, photos, clock: clock, logger: Self.logger,
+            "", store, contents, hidden, photos, clock: clock,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             makeRandom: { [unowned self] in SeededRandom(seed: random.next()) })
         hidden.slideshows = { [weak slideshow] in [slideshow].compactMap(\.self) }
         photos.slideshow = slideshow
