@@ -516,21 +516,20 @@ struct SlideshowTests {
         #expect(fixture.photos.deleted.isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(2)))
-    func `a photo that was removed while the daemon did not run is replaced`() async throws {
+    @Test(
+        .timeLimit(.minutes(2)),
+        arguments: [nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
+    func `a photo that was removed is replaced after a restart, and with another folder`(
+        event: AccountEvent?
+    ) async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
-        try await fixture.restart()
-        try await poll { fixture.current == "p2" }
-    }
-
-    @Test(arguments: [AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
-    func `a photo that another folder does not have is replaced`(event: AccountEvent) async throws {
-        let fixture = fixture()
-        _ = try await fixture.next()
-        fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
-        fixture.slideshow.handle(event, of: local)
+        if let event {
+            fixture.slideshow.handle(event, of: local)
+        } else {
+            try await fixture.restart()
+        }
         try await poll { fixture.current == "p2" }
     }
 
@@ -635,34 +634,27 @@ struct SlideshowTests {
         try await poll { fixture.slideshow.photo?.photo == changed }
     }
 
-    @Test func `a lost image does not bring an earlier description back`() async throws {
+    @Test(arguments: [false, true])
+    func `the last of several descriptions counts, also if it is shown or the image is lost`(
+        isLost: Bool
+    ) async throws {
         let fixture = fixture()
         _ = try await fixture.next()
+        let before = try #require(fixture.slideshow.photo?.photo)
         fixture.photos.cached = []
         fixture.photos.images.begin()
         fixture.slideshow.update([id("p1"): edited("p1")])
         try await poll { fixture.photos.images.count == 1 }
-        // The image is lost while it is fetched for the later description.
-        fixture.photos.loseImage()
+        // This happens while the image is fetched for the later description.
+        if isLost {
+            fixture.photos.loseImage()
+        } else {
+            fixture.slideshow.update([id("p1"): fixture.photos.described(PhotoID("p1"))])
+        }
         fixture.photos.images.end()
         await fixture.settle()
-        #expect(fixture.slideshow.photo?.photo.title == "edited")
-    }
-
-    @Test func `the last of several descriptions counts, also if it is the one that is shown`()
-        async throws
-    {
-        let fixture = fixture()
-        _ = try await fixture.next()
-        let before = fixture.slideshow.photo?.photo
-        fixture.photos.cached = []
-        fixture.photos.images.begin()
-        fixture.slideshow.update([id("p1"): edited("p1")])
-        try await poll { fixture.photos.images.count == 1 }
-        fixture.slideshow.update([id("p1"): fixture.photos.described(PhotoID("p1"))])
-        fixture.photos.images.end()
-        await fixture.settle()
-        #expect(before != nil && fixture.slideshow.photo?.photo == before)
+        let shown = try #require(fixture.slideshow.photo?.photo)
+        #expect(isLost ? shown.title == "edited" : shown == before)
     }
 
     @Test func `there is no next photo if all photos are hidden`() async throws {
