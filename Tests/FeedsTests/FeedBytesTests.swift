@@ -77,7 +77,7 @@ import Testing
             return
         }
         // A walk above the gap continues, and one below it is stale.
-        let last = try #require(slice.last)
+        let last = try #require(slice.keys.last)
         let above = FeedPosition(epoch: state.epoch, generation: state.generation - 1, key: last)
         #expect(state.holds(above))
         let below = FeedPosition(epoch: state.epoch, generation: state.generation - 1, key: "0")

@@ -363,7 +363,7 @@ struct FeedSimulation {
                 }
             }
             let photos = slice.photos.compactMap { Int($0.photo.id.text.dropFirst()) }
-            let next = slice.last.map {
+            let next = slice.keys.last.map {
                 FeedPosition(
                     epoch: state.epoch, generation: place?.generation ?? state.generation, key: $0)
             }

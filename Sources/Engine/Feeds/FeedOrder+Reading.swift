@@ -14,8 +14,6 @@ nonisolated extension FeedOrder {
         package var photos: [CachedPhoto] = []
         /// The order keys of the photos.
         package var keys: [String] = []
-        /// The order key of the last photo.
-        var last: String? { keys.last }
         /// The kind of position after the last photo.
         package var following = Following.end
         /// The part that should be fetched again first, among those from the position to ``following``. The top is not
@@ -103,7 +101,7 @@ nonisolated extension FeedOrder {
             slice.lowest = try parts("TRUE ORDER BY key LIMIT 1").first
         }
         // Parts without photos are included, because photos may have been added there later.
-        let end = (isMore ? slice.last : gap?.key) ?? ""
+        let end = (isMore ? slice.keys.last : gap?.key) ?? ""
         if end < start { slice.outdated = try outdated(from: start, to: end, fresh) }
         return slice
     }

@@ -35,7 +35,7 @@ nonisolated extension FeedTables {
 
     /// A page to merge, and its position.
     package struct Arrival {
-        private(set) var page: RemotePage
+        var page: RemotePage
         /// The part that was fetched; nil for the top.
         let part: FeedOrder.Part?
         /// True for the photos that the user likes: a photo that is missing is no longer liked.
@@ -49,12 +49,6 @@ nonisolated extension FeedTables {
         var prepared: Set<PhotoID> = []
         /// The liked states that the service may not know yet.
         var overlay: LikeOverlay = { _ in nil }
-
-        /// Removes photos that are not liked from a page of liked photos, which may be older than an unlike.
-        mutating func removeUnliked() {
-            guard isExact else { return }
-            page.photos.removeAll { overlay($0.photo.id) == false }
-        }
 
         package init(
             page: RemotePage, part: FeedOrder.Part?, isExact: Bool,
@@ -112,7 +106,9 @@ nonisolated extension FeedTables {
         _ arrival: Arrival, into source: SourceState, _ id: SourceID, before fetched: Timestamp
     ) throws(StorageError) -> Merge {
         var arrival = arrival
-        arrival.removeUnliked()
+        let overlay = arrival.overlay
+        // A page of liked photos may be older than an unlike.
+        if arrival.isExact { arrival.page.photos.removeAll { overlay($0.photo.id) == false } }
         let (page, part) = (arrival.page, arrival.part)
         let order = order(of: source.key)
         var merge = Merge()
@@ -122,7 +118,7 @@ nonisolated extension FeedTables {
             if arrival.prepared.contains(photo.photo.id), try photos.hasPhoto(photo.photo.id) {
                 continue
             }
-            if let news = try photos.upsert(photo, arrival.overlay) {
+            if let news = try photos.upsert(photo, overlay) {
                 merge.changed.append(news.photo)
                 if news.isOtherLike { merge.likeChanges.append(news.photo) }
             }

@@ -105,9 +105,7 @@ nonisolated package struct SourceActivity {
 
     /// The sources that the service did not return, at most ``retryLimit``, the most recently read first.
     package var broken: [SourceID] {
-        let broken = entries.filter { $0.value.problem != nil }
-        return broken.sorted { $0.value.lastRead > $1.value.lastRead }.prefix(Self.retryLimit)
-            .map(\.key)
+        Array(latest { $0.problem != nil }.prefix(Self.retryLimit))
     }
 
     /// Removes the problems of sources that no longer exist.
@@ -134,8 +132,11 @@ nonisolated package struct SourceActivity {
     func wantsRetry(_ source: SourceID) -> Bool { entries[source]?.wantsRetry == true }
 
     /// The sources whose last refresh failed for a temporary reason, the most recently read first.
-    package var failures: [SourceID] {
-        entries.filter(\.value.wantsRetry).sorted { $0.value.lastRead > $1.value.lastRead }
+    package var failures: [SourceID] { latest(where: \.wantsRetry) }
+
+    /// Returns the sources that meet a condition, the most recently read first.
+    private func latest(where condition: (Entry) -> Bool) -> [SourceID] {
+        entries.filter { condition($0.value) }.sorted { $0.value.lastRead > $1.value.lastRead }
             .map(\.key)
     }
 
