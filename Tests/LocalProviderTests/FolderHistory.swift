@@ -289,18 +289,16 @@ final class FolderHistory {
         let absolute = Array(absolute(path).utf8)
         return try await index.run { database in
             let index = PictureIndex(database)
-            let parts = try #require(RelativePath(bytes: Array(path.utf8)).split)
-            let folder = try #require(try index.folderID(parts.folder))
-            let file = try #require(try index.file(folder: folder, name: parts.name))
-            let picture = try #require(try index.picture(file.id))
-            return LocalMarks.Target(picture: picture, file: absolute)
+            let file = try #require(try index.file(at: RelativePath(bytes: Array(path.utf8)))?.file)
+            let photo = try #require(try index.photo(file.id))
+            return LocalMarks.Target(photo: photo, path: absolute)
         }
     }
 
     private func mark() async throws {
         guard let path = usedPath(), let content = files[path] else { return }
         let place = try await target(path)
-        let id = place.picture.file.id
+        let id = place.photo.id
         let user = Self.users[number(0, 2)]
         model.contents[id] = content
         if model.contents.contains(where: { $0.value == content && marks.missing.contains($0.key) })
@@ -400,12 +398,8 @@ final class FolderHistory {
         let rows = try await index.run { database in
             var rows: [Int64: String] = [:]
             let index = PictureIndex(database)
-            for (id, folder) in try index.folders(at: .root) {
-                try index.files(folder: id) { file throws(StorageError) in
-                    guard file.format != nil else { return }
-                    let path = folder.appending(file.name)
-                    rows[file.id] = String(decoding: path.bytes, as: UTF8.self)
-                }
+            for file in try index.files("format > 0") {
+                rows[file.id] = String(decoding: file.path.bytes, as: UTF8.self)
             }
             return rows
         }

@@ -91,8 +91,8 @@ extension FolderScan {
             if marks.contains(moved.id) { movedMarks[moved.id] = (path, stamp, nil) }
             guard moved.format != nil else { return }
             changes.changed.insert(moved.id)
-            guard moved.folder != folder else { return }
-            changes.move(from: try index.folderPath(moved.folder), to: candidate.path)
+            guard moved.folderID != folder else { return }
+            changes.move(from: moved.folder, to: candidate.path)
         } else if let known, known.format == format, candidate.event?.hasOnlyAttributes == true,
             stamp.content == known.stamp.content
         {
@@ -168,8 +168,7 @@ extension FolderScan {
                 for candidate in candidates {
                     for file in try index.files(stamp: candidate.stamp) {
                         former.stamps.insert(candidate.stamp.content)
-                        guard let folder = try index.folderPath(file.folder) else { continue }
-                        paths.insert(folder.appending(file.name))
+                        paths.insert(file.path)
                     }
                 }
                 return paths
@@ -197,10 +196,7 @@ extension FolderScan {
         for file in try index.files(stamp: stamp) {
             // A displaced file has a name that no file can have.
             if file.name.first == UInt8(ascii: "/") { return file }
-            guard let folder = try index.folderPath(file.folder),
-                let inode = former.inodes[folder.appending(file.name)], inode != stamp.inode
-            else { continue }
-            return file
+            if let inode = former.inodes[file.path], inode != stamp.inode { return file }
         }
         return nil
     }

@@ -69,7 +69,9 @@ extension FolderScan {
         var (id, known) = try index { index in
             let id = try index.addFolder(path, status)
             var known: [[UInt8]: PictureIndex.File] = [:]
-            try index.files(folder: id) { file throws(StorageError) in known[file.name] = file }
+            try index.files(folder: id, path) { file throws(StorageError) in
+                known[file.name] = file
+            }
             return (id, known)
         }
         folders += listing.names(.directory).map(path.appending)
@@ -151,9 +153,7 @@ extension FolderScan {
         let (folders, files) = try index { index in
             let folders = try index.folders(at: path)
             var files: [PictureIndex.File] = []
-            for (id, _) in folders {
-                try index.files(folder: id) { file throws(StorageError) in files.append(file) }
-            }
+            for (id, _) in folders { files += try index.files("folder = ?", [.integer(id)]) }
             return (folders, files)
         }
         missing += files

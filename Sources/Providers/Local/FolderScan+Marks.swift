@@ -167,9 +167,7 @@ extension FolderScan {
                     return nil
                 }
                 let own = try places { index in
-                    guard let (folder, name) = file.path.split else { return [] }
-                    return try [index.file(in: folder, name: name)?.file].compactMap(\.self)
-                        .map { PictureIndex.Picture(file: $0, folder: folder) }
+                    try [index.file(at: file.path)?.file].compactMap(\.self)
                 }.first
                 // The files of a lost index, and files that were hidden, may have been edited.
                 let isEdit =
@@ -184,12 +182,7 @@ extension FolderScan {
     /// backups, after which a program writes the new file.
     private func goneMarked() throws -> (gone: Set<Int64>, hidden: Set<Int64>) {
         let absent = try index { index in
-            try missing.compactMap { file -> (id: Int64, path: RelativePath)? in
-                guard marks.contains(file.id), try isMissing(file, index),
-                    let folder = try index.folderPath(file.folder)
-                else { return nil }
-                return (file.id, folder.appending(file.name))
-            }
+            try missing.filter { try marks.contains($0.id) && isMissing($0, index) }
         }
         let hidden = Set(
             try absent.filter {
@@ -230,12 +223,12 @@ extension FolderScan {
 
     /// Returns files of the index that belong to no marked photo.
     private func places(
-        _ find: (PictureIndex) throws -> [PictureIndex.Picture]
+        _ find: (PictureIndex) throws -> [PictureIndex.File]
     ) throws -> [Candidate] {
-        try index(find).filter { !marks.contains($0.file.id) }.map {
+        try index(find).filter { !marks.contains($0.id) }.map {
             Candidate(
-                folder: $0.file.folder, path: $0.folder, name: $0.file.name, stamp: $0.file.stamp,
-                mayBeLink: false, format: $0.file.format)
+                folder: $0.folderID, path: $0.folder, name: $0.name, stamp: $0.stamp,
+                mayBeLink: false, format: $0.format)
         }
     }
 
@@ -255,7 +248,7 @@ extension FolderScan {
 
     private func remove(_ id: Int64, _ index: PictureIndex) throws(StorageError) {
         guard let row = try index.file(id) else { return }
-        if row.format != nil { changes.remove(id, from: try index.folderPath(row.folder)) }
+        if row.format != nil { changes.remove(id, from: row.folder) }
         try index.delete(id)
     }
 
@@ -285,8 +278,8 @@ extension FolderScan {
         try index.rename(id, folder: place.folder, name: name)
         let position = try index.update(former, place.stamp, place.format)
         changes.changed.insert(id)
-        if former.folder != place.folder {
-            changes.move(from: try index.folderPath(former.folder), to: folder)
+        if former.folderID != place.folder {
+            changes.move(from: former.folder, to: folder)
         } else if position > former.position {
             changes.raise(in: folder)
         }

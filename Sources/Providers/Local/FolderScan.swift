@@ -271,7 +271,7 @@ final class FolderScan {
     private func scanEntries(_ entries: [FolderWatcher.Entry]) throws {
         var folders: [RelativePath] = []
         var absentFolders: [RelativePath] = []
-        var absentFiles: [(folder: RelativePath, name: [UInt8])] = []
+        var absentFiles: [RelativePath] = []
         let entries = entries + rawFiles(beside: entries)
         let paths = entries.map { absolute($0.path) }
         let changed = entries.filter { !$0.hasOnlyAttributes }.map(\.path)
@@ -284,7 +284,7 @@ final class FolderScan {
             let isLink = links.contains(path)
             if lookup.excludes(.directory) { absentFolders.append(path) }
             if lookup.excludes(.file) {
-                absentFiles.append((entry.folder, entry.name))
+                absentFiles.append(path)
                 // Only a file that is written is closed.
                 watcher.markClosed(entry.folder, entry.name)
             }
@@ -298,7 +298,7 @@ final class FolderScan {
                     folders.append(path)
                 }
             case .found(let status) where try status.kind == .file && isHiddenRaw(path):
-                absentFiles.append((entry.folder, entry.name))
+                absentFiles.append(path)
             case .found(let status) where status.kind == .file && !filter.hidesFile(path):
                 // A new file is read when its writer closes it. Links are complete at once.
                 let isWhole =
@@ -309,7 +309,7 @@ final class FolderScan {
                     continue
                 }
                 watcher.markClosed(entry.folder, entry.name)
-                let known = try index { try $0.file(in: entry.folder, name: entry.name) }
+                let known = try index { try $0.file(at: path) }
                 if let known, !entry.hasOnlyAttributes || known.file?.stamp != status.stamp {
                     candidates.append(
                         Candidate(
@@ -328,9 +328,8 @@ final class FolderScan {
             let aliases = try index { try $0.aliases }.union(aliases)
             try scanTree(aliases.filter { !visitedPaths.contains($0) })
         }
-        for (folder, name) in absentFiles {
-            let known = try index { try $0.file(in: folder, name: name) }
-            if let file = known?.file { missing.append(file) }
+        for path in absentFiles {
+            if let file = try index({ try $0.file(at: path)?.file }) { missing.append(file) }
         }
         try finish()
         if !aliases.isEmpty {
@@ -356,11 +355,11 @@ final class FolderScan {
     func isHiddenRaw(_ path: RelativePath, among names: Set<RelativePath>? = nil) throws -> Bool {
         let pictures = filter.pictures(besideRaw: path).filter { names?.contains($0) ?? true }
         return try zip(pictures, files.lookUp(pictures.map(absolute))).contains {
-            guard let status = $1.status, status.kind == .file, let (folder, name) = $0.split
-            else { return false }
-            let known = try index { try $0.file(in: folder, name: name)?.file }
+            let (path, lookup) = $0
+            guard let status = lookup.status, status.kind == .file else { return false }
+            let known = try index { try $0.file(at: path)?.file }
             guard let known, known.stamp == status.stamp, known.format == nil || known.isExamined
-            else { return files.hasImage(absolute($0)) }
+            else { return files.hasImage(absolute(path)) }
             return known.facts != nil
         }
     }
@@ -439,8 +438,7 @@ final class FolderScan {
         for file in missing {
             guard try isMissing(file, index) else { continue }
             try index.delete(file.id)
-            guard file.format != nil else { continue }
-            changes.remove(file.id, from: try index.folderPath(file.folder))
+            if file.format != nil { changes.remove(file.id, from: file.folder) }
         }
         for folder in removedFolders.keys { try index.deleteFolder(folder) }
         if !marks.isEmpty { try index.forgetUncompared() }
@@ -449,8 +447,7 @@ final class FolderScan {
 
     /// Returns false for a missing file that was found elsewhere: it has another folder or name by now.
     func isMissing(_ file: PictureIndex.File, _ index: PictureIndex) throws(StorageError) -> Bool {
-        guard let row = try index.file(file.id) else { return false }
-        return row.folder == file.folder && row.name == file.name
+        try index.file(file.id)?.path == file.path
     }
 
     func publishChanges() {

@@ -38,9 +38,9 @@ extension IndexChanges {
     mutating func add(_ id: Int64, in folder: RelativePath) { added[id] = folder }
 
     /// Records that a known photo was moved to another folder.
-    mutating func move(from former: RelativePath?, to folder: RelativePath) {
+    mutating func move(from former: RelativePath, to folder: RelativePath) {
         raised[folder, default: 0] += 1
-        if let former { raised[former, default: 0] += 0 }
+        raised[former, default: 0] += 0
     }
 
     /// Records that a known photo has a later date than before.

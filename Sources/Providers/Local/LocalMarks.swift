@@ -38,9 +38,9 @@ final class LocalMarks: Sendable {
 
     /// A photo to be marked.
     struct Target: Sendable {
-        let picture: PictureIndex.Picture
+        let photo: PictureIndex.File
         /// The absolute path.
-        let file: [UInt8]
+        let path: [UInt8]
     }
 
     private let state = Mutex(State())
@@ -141,7 +141,7 @@ final class LocalMarks: Sendable {
                     "The user does not exist any more; log in and register the same name again."))
         }
         let mark = Mark(user: number, kind: kind)
-        let id = target.picture.file.id
+        let id = target.photo.id
         guard state.withLock({ $0.photos[id]?.contains(mark) == true }) != isMarked else {
             return false
         }
@@ -151,7 +151,7 @@ final class LocalMarks: Sendable {
             if try await store(mark, true, [file(of: target)]) { isNew = true }
             // A scan that did not know of the mark may have found another file meanwhile.
             let now = try await find()
-            guard now.picture.file.stamp != target.picture.file.stamp else { return isNew }
+            guard now.photo.stamp != target.photo.stamp else { return isNew }
             target = now
         }
     }
@@ -183,16 +183,18 @@ final class LocalMarks: Sendable {
     }
 
     private func file(of target: Target) async throws -> PhotoFile {
-        let (file, path) = (target.picture.file, target.picture.path)
-        let known = try await store.run { try Self.files([file.id], $0).first }
-        if let known, known.path == path, known.stamp.content == file.stamp.content { return known }
-        guard let result = await digests.digest(ofFile: target.file), let digest = result.digest
+        let (id, path) = (target.photo.id, target.photo.path)
+        let known = try await store.run { try Self.files([id], $0).first }
+        if let known, known.path == path, known.stamp.content == target.photo.stamp.content {
+            return known
+        }
+        guard let result = await digests.digest(ofFile: target.path), let digest = result.digest
         else {
-            throw await digests.isAbsent(target.file)
+            throw await digests.isAbsent(target.path)
                 ? ProviderError.notFound(Message("The photo does not exist any more."))
                 : .failed(Message("The file of the photo cannot be read."))
         }
-        return PhotoFile(id: file.id, path: path, stamp: result.stamp, digest: digest)
+        return PhotoFile(id: id, path: path, stamp: result.stamp, digest: digest)
     }
 
     private func remove(_ mark: Mark, _ ids: Set<Int64>) async throws -> Bool {

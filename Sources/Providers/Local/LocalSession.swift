@@ -39,24 +39,24 @@ final class LocalSession: FolderSession {
         // During the first scan, a page without a next page may not be the last one.
         let found = try await folder.read(
             atLeast: count, until: { $0.page.hasMore || $0.isEmptySelection },
-            orAtLimit: { !$0.page.entries.isEmpty }
+            orAtLimit: { !$0.page.photos.isEmpty }
         ) { [folder, user, date, position = start?.position] index in
             let selection = try Self.selection(source, index, date) {
                 folder.marks.rows(of: user)
             }
             let page = try index.page(selection, after: position, count: count)
-            let photos = folder.marks.mark(page.entries.map { folder.photo($0) }, for: user)
+            let photos = folder.marks.mark(page.photos.map { folder.photo($0) }, for: user)
             // A scan cannot add photos to an empty selection.
             return (page: page, photos: photos, isEmptySelection: selection.isEmpty)
         }
-        let unread = found.page.entries.filter { !$0.isExamined }
+        let unread = found.page.photos.filter { !$0.isExamined }
         folder.metadataReader.readMetadata(of: unread.map(\.id))
         if let date, cursor == nil { folder.updateMemories(date) }
         // During the first scan more photos may follow, so the walk continues after the last photo.
-        let hasMore = found.page.hasMore || !folder.canServeAll && !found.page.entries.isEmpty
+        let hasMore = found.page.hasMore || !folder.canServeAll && !found.page.photos.isEmpty
         return Page(photos: found.photos, hasMore: hasMore) { [date] count in
             if count == 0, let cursor { return cursor }
-            let last = count == 0 ? nil : found.page.entries[count - 1]
+            let last = count == 0 ? nil : found.page.photos[count - 1]
             return Self.text(
                 PictureIndex.IndexPosition(
                     position: last?.position ?? .max, id: last?.id ?? .max,
@@ -66,17 +66,17 @@ final class LocalSession: FolderSession {
 
     func photo(_ id: PhotoID) async throws -> Photo {
         var picture = try await folder.read { try Self.picture(id, $0) }
-        if !picture.file.isExamined {
-            await folder.metadataReader.waitForMetadata(of: picture.file.id)
+        if !picture.isExamined {
+            await folder.metadataReader.waitForMetadata(of: picture.id)
             picture = try await folder.read { try Self.picture(id, $0) }
         }
-        return folder.marks.mark([folder.photo(picture.entry)], for: user)[0]
+        return folder.marks.mark([folder.photo(picture)], for: user)[0]
     }
 
     func sources() async throws -> [Source] {
         try await folder.read { [folder, user, today = folder.today] index in
             func cover(_ photos: PictureIndex.Selection) throws -> PhotoID? {
-                try index.page(photos, after: nil, count: 1).entries.first.map {
+                try index.page(photos, after: nil, count: 1).photos.first.map {
                     PhotoID(row: $0.id)
                 }
             }
@@ -153,7 +153,7 @@ final class LocalSession: FolderSession {
                 return try await folder.servablePath(picture, id: photo)
             }
             return try await provider.thumbnails.path(
-                of: folder.absolute(picture.path), picture.file.stamp, size)
+                of: folder.absolute(picture.path), picture.stamp, size)
         }
     }
 
@@ -163,14 +163,14 @@ final class LocalSession: FolderSession {
                 return try await folder.open(picture, id: photo)
             }
             return try await provider.thumbnails.open(
-                folder.absolute(picture.path), picture.file.stamp, size)
+                folder.absolute(picture.path), picture.stamp, size)
         }
     }
 
     /// Calls `body` with a photo, and records whether its image could be decoded. If its file is absent, its path is
     /// reported, because no event may do that.
     private func withPicture<Value>(
-        _ photo: PhotoID, _ size: ImageSize, _ body: (PictureIndex.Picture) async throws -> Value
+        _ photo: PhotoID, _ size: ImageSize, _ body: (PictureIndex.File) async throws -> Value
     ) async throws -> Value {
         let picture = try await folder.read { try Self.picture(photo, $0) }
         do {
@@ -211,8 +211,8 @@ final class LocalSession: FolderSession {
         }
     }
 
-    static func picture(_ id: PhotoID, _ index: PictureIndex) throws -> PictureIndex.Picture {
-        guard let row = id.row, let picture = try index.picture(row) else {
+    static func picture(_ id: PhotoID, _ index: PictureIndex) throws -> PictureIndex.File {
+        guard let row = id.row, let picture = try index.photo(row) else {
             throw PictureFolder.noPhoto(id)
         }
         return picture
@@ -265,16 +265,16 @@ extension LocalSession {
             return nil
         }
         // The metadata may be incomplete: a like does not wait for the metadata of the file.
-        let picture = try await target(photo).picture
+        let picture = try await target(photo).photo
         return (
-            folder.marks.mark([folder.photo(picture.entry)], for: user)[0],
+            folder.marks.mark([folder.photo(picture)], for: user)[0],
             folder.marks.count(of: user)
         )
     }
 
     private func target(_ photo: PhotoID) async throws -> LocalMarks.Target {
         let picture = try await folder.read { try Self.picture(photo, $0) }
-        return LocalMarks.Target(picture: picture, file: folder.absolute(picture.path))
+        return LocalMarks.Target(photo: picture, path: folder.absolute(picture.path))
     }
 
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {

@@ -159,7 +159,7 @@ final class MetadataReader: Sendable {
             let (photos, moved) = await readMetadata(rows, .later)
             let edited = state.withLock { state in
                 defer { state.edited.subtract(rows) }
-                return photos.filter { state.edited.contains($0.file.id) }
+                return photos.filter { state.edited.contains($0.id) }
             }
             if !edited.isEmpty { state.withLock(\.folder)?.emitChanged(edited) }
             state.withLock(\.folder)?.emitReordered(moved)
@@ -196,13 +196,13 @@ final class MetadataReader: Sendable {
     /// - Returns: The photos that have changed, and the folders with photos that have another position now.
     func readMetadata(
         _ rows: [Int64], _ urgency: ImageUrgency
-    ) async -> (changed: [PictureIndex.Picture], moved: Set<RelativePath>) {
+    ) async -> (changed: [PictureIndex.File], moved: Set<RelativePath>) {
         let pictures = try? await store.read { database in
             let index = PictureIndex(database)
-            return try rows.compactMap { try index.picture($0) }
+            return try rows.compactMap { try index.photo($0) }
         }
         var found: [(file: PictureIndex.File, facts: ImageFacts?)] = []
-        for picture in pictures ?? [] where !picture.file.isExamined {
+        for picture in pictures ?? [] where !picture.isExamined {
             guard !state.withLock(\.isStopped) else { return ([], []) }
             guard let result = await metadata(of: picture, urgency) else { continue }
             found.append(result)
@@ -221,14 +221,12 @@ final class MetadataReader: Sendable {
                             continue
                         }
                         dates.append(change.dates)
-                        guard change.isMoved, let folder = try index.folderPath(result.file.folder)
-                        else { continue }
-                        moved.insert(folder)
+                        if change.isMoved { moved.insert(result.file.folder) }
                     }
                 }
                 let changed = try results.compactMap { result in
-                    let picture = try index.picture(result.file.id)
-                    return picture?.file.facts != result.file.facts ? picture : nil
+                    let picture = try index.photo(result.file.id)
+                    return picture?.facts != result.file.facts ? picture : nil
                 }
                 return (changed, moved, dates)
             }
@@ -244,27 +242,27 @@ final class MetadataReader: Sendable {
     }
 
     /// Makes files readable again that a scan has found elsewhere while they were read.
-    private func retryMoved(_ pictures: [PictureIndex.Picture]) async {
+    private func retryMoved(_ pictures: [PictureIndex.File]) async {
         let failed = state.withLock { state in
-            pictures.filter { state.unreadable.contains($0.file.id) }
+            pictures.filter { state.unreadable.contains($0.id) }
         }
         guard !failed.isEmpty else { return }
         let moved = try? await store.read { database in
             let index = PictureIndex(database)
             return try failed.filter { picture in
-                let now = try index.picture(picture.file.id)
-                return now?.path != picture.path || now?.file.stamp != picture.file.stamp
+                let now = try index.photo(picture.id)
+                return now?.path != picture.path || now?.stamp != picture.stamp
             }
         }
         state.withLock { state in
-            for picture in moved ?? [] { state.unreadable.remove(picture.file.id) }
+            for picture in moved ?? [] { state.unreadable.remove(picture.id) }
             if moved?.isEmpty == false { state.hasNewRows = true }
         }
     }
 
     /// Reads the headers of a file; nil if this must be retried later. A damaged file has no facts.
     private func metadata(
-        of picture: PictureIndex.Picture, _ urgency: ImageUrgency
+        of picture: PictureIndex.File, _ urgency: ImageUrgency
     ) async -> (file: PictureIndex.File, facts: ImageFacts?)? {
         let path = root + [UInt8(ascii: "/")] + picture.path.bytes
         do {
@@ -275,14 +273,14 @@ final class MetadataReader: Sendable {
                     time?.seconds, time?.offset.map(Int64.init)
                 )
             }
-            return (picture.file, facts)
+            return (picture, facts)
         } catch {
             switch error {
-            case .damaged: return (picture.file, nil)
+            case .damaged: return (picture, nil)
             case .notSupported: stop()
             // The next attempt may be faster.
             case .notReadable, .storageFull, .failed, .tooLarge:
-                state.withLock { _ = $0.unreadable.insert(picture.file.id) }
+                state.withLock { _ = $0.unreadable.insert(picture.id) }
             }
             return nil
         }

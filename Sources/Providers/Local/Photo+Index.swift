@@ -18,18 +18,18 @@ extension Photo {
     /// Creates a photo from the index, without decoding the file.
     ///
     /// - Parameters:
-    ///   - entry: The row of the photo.
+    ///   - file: The row of the photo.
     ///   - showsLocation: True if the user allows the location.
-    init(_ entry: PictureIndex.PageEntry, showsLocation: Bool) {
-        self.init(id: PhotoID(row: entry.id))
-        created = Timestamp(nanoseconds: entry.modified)
-        if let facts = entry.facts { setFacts(facts) }
+    init(_ file: PictureIndex.File, showsLocation: Bool) {
+        self.init(id: PhotoID(row: file.id))
+        created = Timestamp(nanoseconds: file.stamp.shownTime)
+        if let facts = file.facts { setFacts(facts) }
         if !showsLocation { (latitude, longitude) = (nil, nil) }
-        if entry.album != .root { album = entry.album.title }
-        updated = Timestamp(nanoseconds: entry.modified)
+        if file.folder != .root { album = file.folder.title }
+        updated = Timestamp(nanoseconds: file.stamp.shownTime)
         // A name may contain line breaks.
-        setTitle(ServiceText.line(String(decoding: Self.stem(entry.name), as: UTF8.self)))
-        mediaType = entry.format?.mediaType
+        setTitle(ServiceText.line(String(decoding: Self.stem(file.name), as: UTF8.self)))
+        mediaType = file.format?.mediaType
     }
 
     /// Returns a file name without its extension, which has up to five letters and digits, and at least one letter: that

@@ -51,8 +51,8 @@ extension PictureFolder {
     }
 
     /// Creates a photo from the index, with its location if the user allows it.
-    func photo(_ entry: PictureIndex.PageEntry) -> Photo {
-        Photo(entry, showsLocation: showsLocation.load(ordering: .relaxed))
+    func photo(_ file: PictureIndex.File) -> Photo {
+        Photo(file, showsLocation: showsLocation.load(ordering: .relaxed))
     }
 
     /// Shows or hides the locations of photos from now on, and requests that clients read the photos again.

@@ -109,7 +109,7 @@ extension PictureFolder {
     /// Returns a path to the photo that is valid UTF-8: its own path, or that of a link in the cache.
     ///
     /// - Throws: `ProviderError` if the file is gone or does not respond.
-    func servablePath(_ picture: PictureIndex.Picture, id: PhotoID) async throws -> String {
+    func servablePath(_ picture: PictureIndex.File, id: PhotoID) async throws -> String {
         let path = absolute(picture.path)
         let result = await files.run(path) { [links] progress -> Result<String, ProviderError> in
             switch FileStatus.lookUp(path, progress) {
@@ -127,7 +127,7 @@ extension PictureFolder {
     /// Opens the file of a photo for reading. The caller closes the descriptor.
     ///
     /// - Throws: `ProviderError` if the file is gone, cannot be read or does not respond.
-    func open(_ picture: PictureIndex.Picture, id: PhotoID) async throws -> Int32 {
+    func open(_ picture: PictureIndex.File, id: PhotoID) async throws -> Int32 {
         let path = absolute(picture.path)
         let result = await files.run(path) {
             if case .success(let descriptor) = $0 { close(descriptor) }

@@ -230,9 +230,9 @@ extension PictureFolder {
     }
 
     /// Records the reason why the image of a photo cannot be decoded; nil after it was decoded.
-    func recordDecoding(of picture: PictureIndex.Picture, _ reason: Message?) {
+    func recordDecoding(of picture: PictureIndex.File, _ reason: Message?) {
         state.withLock { state in
-            state.undecodable[picture.file.id] = reason.map { (path: picture.path, reason: $0) }
+            state.undecodable[picture.id] = reason.map { (path: picture.path, reason: $0) }
         }
         updateNotices()
     }

@@ -262,10 +262,10 @@ final class PictureFolder: Sendable {
         for rows in Array(changes.changed).slices {
             let pictures = try? store.runAndWait { database in
                 try database.snapshot {
-                    rows.compactMap { try? PictureIndex(database).picture($0) }
+                    rows.compactMap { try? PictureIndex(database).photo($0) }
                 }
             }
-            for picture in pictures ?? [] { links.update(picture.file.id, absolute(picture.path)) }
+            for picture in pictures ?? [] { links.update(picture.id, absolute(picture.path)) }
             emitChanged(pictures ?? [])
         }
         for rows in Array(changes.added.keys).slices {
@@ -279,8 +279,8 @@ final class PictureFolder: Sendable {
     }
 
     /// Reports photos that have changed.
-    func emitChanged(_ pictures: [PictureIndex.Picture]) {
-        emit(.changed(pictures.map { photo($0.entry) }))
+    func emitChanged(_ pictures: [PictureIndex.File]) {
+        emit(.changed(pictures.map { photo($0) }))
     }
 
     /// Emits the number of photos that a user likes.

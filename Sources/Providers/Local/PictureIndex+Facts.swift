@@ -104,37 +104,3 @@ extension PictureIndex {
         return CalendarDate(year: Int(year), month: Int(day / 100), day: Int(day % 100))
     }
 }
-
-extension PictureIndex {
-    /// Returns the photos of a size in bytes, by path.
-    func photos(size: Int64) throws(StorageError) -> [Picture] {
-        try photos("size = ?", [.integer(size)])
-    }
-
-    /// Returns the photos of the calls of ``recordUncompared(_:)`` since the last one of ``forgetUncompared()``, by path.
-    func uncompared() throws(StorageError) -> [Picture] {
-        try photos("id IN (SELECT file FROM uncompared)", [])
-    }
-
-    func recordUncompared(_ id: Int64) throws(StorageError) {
-        try database.query("INSERT INTO uncompared (file) VALUES (?)", [.integer(id)])
-    }
-
-    func forgetUncompared() throws(StorageError) {
-        try database.query("DELETE FROM uncompared")
-    }
-
-    private func photos(
-        _ condition: String, _ values: [SQLValue]
-    ) throws(StorageError) -> [Picture] {
-        try database.all(
-            """
-            SELECT \(Self.columns), (SELECT path FROM folder WHERE id = file.folder) FROM file
-            WHERE \(condition) AND format > 0 ORDER BY folder, name
-            """, values
-        ) { row in
-            Picture(
-                file: Self.file(row), folder: RelativePath(bytes: row.blob(21)))
-        }
-    }
-}

@@ -4,40 +4,6 @@ internal import Storage
 
 /// The queries for pages, photos and albums.
 extension PictureIndex {
-    /// A photo and its folder.
-    struct Picture {
-        let file: File
-        let folder: RelativePath
-
-        var path: RelativePath { folder.appending(file.name) }
-
-        /// The row of the photo on a page of all photos.
-        var entry: PageEntry {
-            PageEntry(
-                id: file.id, name: file.name, modified: file.stamp.shownTime, format: file.format,
-                position: file.position, folder: file.folder,
-                facts: file.facts, isExamined: file.isExamined, album: folder)
-        }
-    }
-
-    /// The row of a photo on a page.
-    struct PageEntry {
-        let id: Int64
-        let name: [UInt8]
-        /// ``FileStamp/shownTime``.
-        let modified: Int64
-        let format: ImageFormat?
-        /// The sort key of the source: the time of capture in seconds for ``Selection/memories(_:)``, otherwise
-        /// nanoseconds.
-        let position: Int64
-        let folder: Int64
-        /// nil until the file was examined.
-        let facts: ImageFacts?
-        /// True if the metadata was read completely.
-        let isExamined: Bool
-        /// The path of the folder, relative to the pictures folder.
-        var album = RelativePath.root
-    }
 
     /// A folder with photos.
     struct Album {
@@ -60,13 +26,6 @@ extension PictureIndex {
         }
     }
 
-    func picture(_ id: Int64) throws(StorageError) -> Picture? {
-        guard let file = try file(id), file.format != nil,
-            let folder = try folderPath(file.folder)
-        else { return nil }
-        return Picture(file: file, folder: folder)
-    }
-
     /// The photos that a page selects from.
     enum Selection {
         case all
@@ -82,11 +41,12 @@ extension PictureIndex {
 
     /// Returns the photos of a selection after a position, newest first.
     ///
-    /// - Returns: The photos, true if more follow, and the number of the last former position when the walk began.
+    /// - Returns: The photos, whose stamps contain only times, true if more follow, and the number of the last former
+    ///   position when the walk began.
     /// - Throws: `ProviderError.staleCursor` for a position that is not in this index, or was deleted from it.
     func page(
         _ selection: Selection, after position: IndexPosition?, count: Int
-    ) throws -> (entries: [PageEntry], hasMore: Bool, lastFormerPosition: Int64) {
+    ) throws -> (photos: [File], hasMore: Bool, lastFormerPosition: Int64) {
         if let position {
             guard
                 try lastDeletedFormerPosition()...lastFormerPosition()
@@ -99,28 +59,20 @@ extension PictureIndex {
             ?? IndexPosition(
                 position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition)
         // One more photo shows that there is a next page.
-        var found = try entries(Self.photos, selection, start, limit: count + 1)
+        var found = try photos(Self.photos, selection, start, limit: count + 1)
         if start.lastFormerPosition < lastFormerPosition {
-            found += try entries(Self.formerPositions, selection, start, limit: count + 1)
+            found += try photos(Self.formerPositions, selection, start, limit: count + 1)
             found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         }
-        return (
-            try withAlbums(found.prefix(count)), found.count > count, start.lastFormerPosition
-        )
-    }
-
-    /// Returns entries with the paths of their folders.
-    private func withAlbums(
-        _ entries: some Collection<PageEntry>
-    ) throws(StorageError) -> [PageEntry] {
-        var paths: [Int64: RelativePath] = [:]
-        var result = Array(entries)
-        for index in result.indices {
-            let folder = result[index].folder
-            if paths[folder] == nil { paths[folder] = try folderPath(folder) }
-            result[index].album = paths[folder] ?? .root
+        var folders: [Int64: RelativePath] = [:]
+        let photos = try found.prefix(count).map { photo in
+            let folder = try folders[photo.folderID] ?? folderPath(photo.folderID)
+            folders[photo.folderID] = folder
+            var photo = photo
+            photo.folder = folder ?? .root
+            return photo
         }
-        return result
+        return (photos, found.count > count, start.lastFormerPosition)
     }
 
     /// The expression of ``FileStamp/shownTime``.
@@ -139,13 +91,8 @@ extension PictureIndex {
         all: photosQuery(""), folder: photosQuery("AND folder = ?5"),
         rows: photosQuery("AND id IN (SELECT value FROM json_each(?5))"),
         // The years before ?6. The newest photos are at the end of the range of the index.
-        day: """
-            SELECT id, name, \(shownTime), format, taken, folder, \(ImageFacts.columns)
-            FROM file INDEXED BY file_by_day
-            WHERE format > 0 AND day = ?5 AND year < ?6
-                AND (taken, id) < (?1, ?2) AND moved <= ?3
-            ORDER BY taken DESC, id DESC LIMIT ?4
-            """)
+        day: photosQuery(
+            "AND day = ?5 AND year < ?6", key: "taken", from: "file INDEXED BY file_by_day"))
     /// The photos that have been repositioned since a walk began, at their positions at that time.
     private static let formerPositions = PageQueries(
         all: formerPositionsQuery(""), folder: formerPositionsQuery("AND file.folder = ?5"),
@@ -153,13 +100,15 @@ extension PictureIndex {
         day: formerPositionsQuery("AND former.day = ?5 AND former.year < ?6", key: "taken"))
 
     /// Returns a query whose columns are all in one index, which `EXPLAIN QUERY PLAN` calls a covering index.
-    private static func photosQuery(_ condition: String) -> String {
+    private static func photosQuery(
+        _ condition: String, key: String = "position", from table: String = "file"
+    ) -> String {
         """
-        SELECT id, name, \(shownTime), format, position, folder, \(ImageFacts.columns)
-        FROM file
+        SELECT id, folder, name, 0, 0, modified, changed, format, \(key), \(ImageFacts.columns)
+        FROM \(table)
         WHERE format > 0 \(condition)
-            AND (position, id) < (?1, ?2) AND moved <= ?3
-        ORDER BY position DESC, id DESC LIMIT ?4
+            AND (\(key), id) < (?1, ?2) AND moved <= ?3
+        ORDER BY \(key) DESC, id DESC LIMIT ?4
         """
     }
 
@@ -169,7 +118,7 @@ extension PictureIndex {
         _ condition: String, key: String = "position"
     ) -> String {
         """
-        SELECT file.id, file.name, \(shownTime), file.format, former.\(key), file.folder,
+        SELECT file.id, folder, name, 0, 0, modified, changed, format, former.\(key),
             \(ImageFacts.columns(of: "file."))
         FROM former CROSS JOIN file ON file.id = former.file
         WHERE former.born <= ?3 AND former.number > ?3 AND format > 0 \(condition)
@@ -179,18 +128,18 @@ extension PictureIndex {
     }
 
     /// Runs the query for the kind of selection.
-    private func entries(
+    private func photos(
         _ queries: PageQueries, _ selection: Selection, _ start: IndexPosition, limit: Int
-    ) throws(StorageError) -> [PageEntry] {
+    ) throws(StorageError) -> [File] {
         switch selection {
-        case .all: return try entries(queries.all, [], start, limit)
+        case .all: return try photos(queries.all, [], start, limit)
         case .folder(let folder):
-            return try entries(queries.folder, [.integer(folder)], start, limit)
-        case .rows(let rows): return try entries(queries.rows, [Self.list(rows)], start, limit)
+            return try photos(queries.folder, [.integer(folder)], start, limit)
+        case .rows(let rows): return try photos(queries.rows, [Self.list(rows)], start, limit)
         case .memories(let date):
-            var found: [PageEntry] = []
+            var found: [File] = []
             for day in date.daysOfMemories {
-                found += try entries(
+                found += try photos(
                     queries.day, [.integer(day), .integer(date.year)], start, limit)
             }
             // The photos of each day are ordered, the days are not.
@@ -203,20 +152,14 @@ extension PictureIndex {
         .text("[" + rows.lazy.map { "\($0)" }.joined(separator: ",") + "]")
     }
 
-    private func entries(
+    private func photos(
         _ query: String, _ selected: [SQLValue], _ start: IndexPosition, _ limit: Int
-    ) throws(StorageError) -> [PageEntry] {
+    ) throws(StorageError) -> [File] {
         let values: [SQLValue] = [
             .integer(start.position), .integer(start.id), .integer(start.lastFormerPosition),
             .integer(limit),
         ]
-        return try database.all(query, values + selected) { row in
-            PageEntry(
-                id: row.integer(0), name: row.blob(1), modified: row.integer(2),
-                format: ImageFormat(rawValue: Int(row.integer(3))), position: row.integer(4),
-                folder: row.integer(5), facts: ImageFacts(row, at: 6),
-                isExamined: row.integer(6) == Self.metadataVersion)
-        }
+        return try database.all(query, values + selected) { Self.file($0, in: .root) }
     }
 
     /// Returns the folders below the pictures folder that contain photos, by path.

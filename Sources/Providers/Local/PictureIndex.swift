@@ -12,15 +12,22 @@ struct PictureIndex {
     /// A row of `file`.
     struct File {
         let id: Int64
-        let folder: Int64
+        /// The row of the folder.
+        let folderID: Int64
         let name: [UInt8]
         let stamp: FileStamp
         let format: ImageFormat?
+        /// The sort key of the source: the time of capture in seconds for ``Selection/memories(_:)``, otherwise
+        /// nanoseconds.
         let position: Int64
         /// nil until the file was examined.
         let facts: ImageFacts?
         /// True if the metadata was read completely.
-        var isExamined = false
+        let isExamined: Bool
+        /// The path of the folder, relative to the pictures folder.
+        var folder: RelativePath
+
+        var path: RelativePath { folder.appending(name) }
     }
 
     let database: Database
@@ -208,51 +215,85 @@ struct PictureIndex {
 
     static let columns =
         "id, folder, name, inode, size, modified, changed, format, position, \(ImageFacts.columns)"
+    private static let files =
+        "SELECT \(columns), (SELECT path FROM folder WHERE id = file.folder) FROM file"
 
-    /// Reads ``File`` from the first columns of a row, which are in the order of its properties.
-    static func file(_ row: borrowing Row) -> File {
+    /// Reads a file from a row, whose columns are in the order of the properties.
+    ///
+    /// - Parameters:
+    ///   - row: The row.
+    ///   - folder: The path of the folder; nil if the row contains it.
+    /// - Returns: The file.
+    static func file(_ row: borrowing Row, in folder: RelativePath? = nil) -> File {
         File(
-            id: row.integer(0), folder: row.integer(1), name: row.blob(2),
+            id: row.integer(0), folderID: row.integer(1), name: row.blob(2),
             stamp: FileStamp(
                 inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5),
                 changed: row.integer(6)),
             format: ImageFormat(rawValue: Int(row.integer(7))), position: row.integer(8),
-            facts: ImageFacts(row, at: 9), isExamined: row.integer(9) == Self.metadataVersion)
+            facts: ImageFacts(row, at: 9), isExamined: row.integer(9) == Self.metadataVersion,
+            folder: folder ?? RelativePath(bytes: row.blob(21)))
+    }
+
+    /// Returns the files that meet a condition, which may contain an order.
+    func files(
+        _ condition: String, _ values: [SQLValue] = []
+    ) throws(StorageError) -> [File] {
+        try database.all("\(Self.files) WHERE \(condition)", values) { Self.file($0) }
     }
 
     func file(_ id: Int64) throws(StorageError) -> File? {
-        try database.first(
-            "SELECT \(Self.columns) FROM file WHERE id = ?", [.integer(id)], Self.file)
+        try files("id = ?", [.integer(id)]).first
+    }
+
+    /// Returns a file that is a photo.
+    func photo(_ id: Int64) throws(StorageError) -> File? {
+        guard let file = try file(id), file.format != nil else { return nil }
+        return file
     }
 
     func file(folder: Int64, name: [UInt8]) throws(StorageError) -> File? {
-        try database.first(
-            "SELECT \(Self.columns) FROM file WHERE folder = ? AND name = ?",
-            [.integer(folder), .blob(name)], Self.file)
+        try files("folder = ? AND name = ?", [.integer(folder), .blob(name)]).first
     }
 
-    /// Returns the row of a folder, and that of a file in it; nil if the index does not contain the folder.
-    func file(
-        in folder: RelativePath, name: [UInt8]
-    ) throws(StorageError) -> (folder: Int64, file: File?)? {
-        guard let id = try folderID(folder) else { return nil }
+    /// Returns the row of the folder of a file, and the file; nil if the index does not contain the folder.
+    func file(at path: RelativePath) throws(StorageError) -> (folder: Int64, file: File?)? {
+        guard let (folder, name) = path.split, let id = try folderID(folder) else { return nil }
         return (id, try file(folder: id, name: name))
     }
 
+    /// Calls `body` for each file in a folder, which is in a row and has a path.
     func files(
-        folder: Int64, _ body: (File) throws(StorageError) -> Void
+        folder: Int64, _ path: RelativePath, _ body: (File) throws(StorageError) -> Void
     ) throws(StorageError) {
         try database.query(
             "SELECT \(Self.columns) FROM file WHERE folder = ?", [.integer(folder)]
-        ) { row throws(StorageError) in try body(Self.file(row)) }
+        ) { row throws(StorageError) in try body(Self.file(row, in: path)) }
     }
 
     /// Returns the files with a stamp, except for its time of change: a moved file, or several links to one file.
     func files(stamp: FileStamp) throws(StorageError) -> [File] {
-        try database.all(
-            "SELECT \(Self.columns) FROM file WHERE inode = ? AND size = ? AND modified = ?",
-            [.integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified)]
-        ) { Self.file($0) }
+        try files(
+            "inode = ? AND size = ? AND modified = ?",
+            [.integer(stamp.inode), .integer(stamp.sizeBytes), .integer(stamp.modified)])
+    }
+
+    /// Returns the photos of a size in bytes, by path.
+    func photos(size: Int64) throws(StorageError) -> [File] {
+        try files("size = ? AND format > 0 ORDER BY folder, name", [.integer(size)])
+    }
+
+    /// Returns the photos of the calls of ``recordUncompared(_:)`` since the last one of ``forgetUncompared()``, by path.
+    func uncompared() throws(StorageError) -> [File] {
+        try files("id IN (SELECT file FROM uncompared) AND format > 0 ORDER BY folder, name")
+    }
+
+    func recordUncompared(_ id: Int64) throws(StorageError) {
+        try database.query("INSERT INTO uncompared (file) VALUES (?)", [.integer(id)])
+    }
+
+    func forgetUncompared() throws(StorageError) {
+        try database.query("DELETE FROM uncompared")
     }
 
     /// Returns the row of a path in an empty index.
@@ -367,14 +408,12 @@ struct PictureIndex {
 
     /// Renames a file whose name another file gets, to a name that no file can have.
     func displace(_ file: File) throws(StorageError) {
-        try rename(file.id, folder: file.folder, name: Array("/\(file.id)".utf8))
+        try rename(file.id, folder: file.folderID, name: Array("/\(file.id)".utf8))
     }
 
     /// Returns the files that ``displace(_:)`` renamed in a scan that was interrupted.
     func displaced() throws(StorageError) -> [File] {
-        try database.all("SELECT \(Self.columns) FROM file WHERE name >= x'2f' AND name < x'30'") {
-            Self.file($0)
-        }
+        try files("name >= x'2f' AND name < x'30'")
     }
 
     /// Stores the new location of a file, where no other one is.
