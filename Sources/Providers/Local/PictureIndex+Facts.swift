@@ -76,29 +76,35 @@ extension PictureIndex {
         }
         guard let present = try self.file(file.id), present.stamp == file.stamp else { return nil }
         let before = try database.first(
-            "SELECT year, day FROM file WHERE id = ?", [.integer(file.id)], Self.captureDate)
-        let isMoved = try setTaken(taken, date, of: present)
+            "SELECT taken, year, day FROM file WHERE id = ?", [.integer(file.id)]
+        ) { (taken: $0.optionalInteger(0), date: Self.captureDate($0)) }
+        let position = try position(taken, file.stamp)
+        let isMoved = position != present.position
+        if isMoved || before?.taken != taken || before?.date != date {
+            try recordFormerPosition(of: file.id)
+        }
         try database.query(
             """
-            UPDATE file SET examined = \(Self.metadataVersion), width = ?, height = ?, camera = ?,
-                latitude = ?, longitude = ?, lens = ?, exposure = ?, aperture = ?, iso = ?,
-                animated = ?
+            UPDATE file SET examined = \(Self.metadataVersion), position = ?, taken = ?, year = ?,
+                day = ?, width = ?, height = ?, camera = ?, latitude = ?, longitude = ?, lens = ?,
+                exposure = ?, aperture = ?, iso = ?, animated = ?
             WHERE id = ?
             """,
             [
-                .integer(facts?.width ?? 0), .integer(facts?.height ?? 0),
+                .integer(position), .integer(taken), .integer(date?.year),
+                .integer(date?.monthAndDay), .integer(facts?.width ?? 0),
+                .integer(facts?.height ?? 0),
                 .text(facts?.camera), .real(facts?.latitude), .real(facts?.longitude),
                 .text(facts?.lens), .real(facts?.exposureTime), .real(facts?.aperture),
                 .integer(facts?.iso), .bool(facts?.isAnimated == true), .integer(file.id),
             ])
-        let former = before ?? nil
-        return isMoved || former != date
-            ? Redating(dates: (former, date), isMoved: isMoved) : nil
+        return isMoved || before?.date != date
+            ? Redating(dates: (before?.date, date), isMoved: isMoved) : nil
     }
 
-    /// Reads the columns `year, day` of the capture, by which `memories` are found; nil if the date is unknown.
+    /// Reads the columns `year, day` after the first one, by which `memories` are found; nil if the date is unknown.
     private static func captureDate(_ row: borrowing Row) -> CalendarDate? {
-        guard let year = row.optionalInteger(0), let day = row.optionalInteger(1) else {
+        guard let year = row.optionalInteger(1), let day = row.optionalInteger(2) else {
             return nil
         }
         return CalendarDate(year: Int(year), month: Int(day / 100), day: Int(day % 100))

@@ -1,3 +1,4 @@
+internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
 
@@ -61,12 +62,10 @@ extension PictureIndex {
                 -- Pages are read from these indexes only: the rows of a page are scattered over the table, each in another
                 -- block.
                 CREATE INDEX file_by_position ON file (
-                    position, id, name, modified, changed, format, moved, folder, examined, width, height, taken,
-                    camera, latitude, longitude, lens, exposure, aperture, iso, animated
+                    position, id, name, modified, changed, format, moved, folder, \(ImageFacts.columns)
                 ) WHERE format > 0;
                 CREATE INDEX file_by_folder ON file (
-                    folder, position, id, name, modified, changed, format, moved, examined, width, height, taken,
-                    camera, latitude, longitude, lens, exposure, aperture, iso, animated
+                    folder, position, id, name, modified, changed, format, moved, \(ImageFacts.columns)
                 ) WHERE format > 0;
                 CREATE INDEX file_by_inode ON file (inode);
                 CREATE INDEX file_by_size ON file (size) WHERE format > 0;

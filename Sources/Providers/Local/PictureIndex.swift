@@ -41,17 +41,24 @@ struct PictureIndex {
     /// - Returns: False if it was new or emptied.
     func begin(root: [UInt8], _ order: Order) throws(StorageError) -> Bool {
         try setOrder(order)
-        let known = try database.first("SELECT value FROM meta WHERE key = 'root'") { $0.blob(0) }
-        guard known != root else { return true }
+        guard try setting("root") != root else { return true }
         try database.transaction { () throws(StorageError) in
             try database.execute(
                 """
                 DELETE FROM former; DELETE FROM file; DELETE FROM folder;
                 DELETE FROM meta WHERE key IN ('complete', 'mounts', 'aliases')
                 """)
-            try database.query("INSERT OR REPLACE INTO meta VALUES ('root', ?)", [.blob(root)])
+            try set("root", .blob(root))
         }
         return false
+    }
+
+    private func setting(_ key: String) throws(StorageError) -> [UInt8]? {
+        try database.first("SELECT value FROM meta WHERE key = ?", [.text(key)]) { $0.blob(0) }
+    }
+
+    private func set(_ key: String, _ value: SQLValue) throws(StorageError) {
+        try database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(key), value])
     }
 
     /// The sort key of all photos and albums. Raw values are stored.
@@ -63,10 +70,8 @@ struct PictureIndex {
 
     private var order: Order {
         get throws(StorageError) {
-            let value = try database.first("SELECT value FROM meta WHERE key = 'order'") {
-                $0.blob(0)
-            }
-            return value.flatMap { Order(rawValue: String(decoding: $0, as: UTF8.self)) } ?? .taken
+            try setting("order").flatMap { Order(rawValue: String(decoding: $0, as: UTF8.self)) }
+                ?? .taken
         }
     }
 
@@ -74,9 +79,7 @@ struct PictureIndex {
     func setOrder(_ order: Order) throws(StorageError) {
         guard try order != self.order else { return }
         try database.transaction { () throws(StorageError) in
-            try database.query(
-                "INSERT OR REPLACE INTO meta VALUES ('order', ?)",
-                [.blob(Array(order.rawValue.utf8))])
+            try set("order", .blob(Array(order.rawValue.utf8)))
             let key =
                 order == .taken ? "coalesce(taken * 1000000000, \(Self.shownTime))" : Self.shownTime
             try database.execute(
@@ -85,14 +88,12 @@ struct PictureIndex {
                 INSERT INTO former (file, born, position) SELECT id, 0, 0 FROM file LIMIT 1;
                 DELETE FROM former;
                 """)
-            try database.query(
-                "INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)",
-                [.integer(try lastFormerPosition())])
+            try set("forgotten", .integer(try lastFormerPosition()))
         }
     }
 
     /// Returns the sort key of a file. `taken` is the capture time in seconds since 1970.
-    private func position(_ taken: Int64?, _ stamp: FileStamp) throws(StorageError) -> Int64 {
+    func position(_ taken: Int64?, _ stamp: FileStamp) throws(StorageError) -> Int64 {
         guard let taken, try order == .taken else { return stamp.shownTime }
         return taken * 1_000_000_000
     }
@@ -199,16 +200,13 @@ struct PictureIndex {
     }
 
     private func paths(_ key: String) throws(StorageError) -> [[UInt8]] {
-        let value = try database.first("SELECT value FROM meta WHERE key = ?", [.text(key)]) {
-            $0.blob(0)
-        }
-        return (value ?? []).split(separator: 0).map(Array.init)
+        try (setting(key) ?? []).split(separator: 0).map(Array.init)
     }
 
     private func setPaths(_ key: String, _ paths: [[UInt8]]) throws(StorageError) {
         let value = Array(
             paths.sorted { $0.lexicographicallyPrecedes($1) }.joined(separator: [0]))
-        try database.query("INSERT OR REPLACE INTO meta VALUES (?, ?)", [.text(key), .blob(value)])
+        try set(key, .blob(value))
     }
 
     // MARK: Files
@@ -368,30 +366,6 @@ struct PictureIndex {
         return position
     }
 
-    /// Stores the capture time of a photo, in seconds since 1970 and as a date, and its position in all sources.
-    ///
-    /// - Returns: True if the position has changed.
-    func setTaken(_ taken: Int64?, _ date: CalendarDate?, of file: File) throws(StorageError)
-        -> Bool
-    {
-        let position = try position(taken, file.stamp)
-        let isNew = try !database.exists(
-            "SELECT 1 FROM file WHERE id = ? AND position = ? AND taken IS ? AND year IS ? AND day IS ?",
-            [
-                .integer(file.id), .integer(position), .integer(taken), .integer(date?.year),
-                .integer(date?.monthAndDay),
-            ])
-        guard isNew else { return false }
-        try recordFormerPosition(of: file.id)
-        try database.query(
-            "UPDATE file SET position = ?, taken = ?, year = ?, day = ? WHERE id = ?",
-            [
-                .integer(position), .integer(taken), .integer(date?.year),
-                .integer(date?.monthAndDay), .integer(file.id),
-            ])
-        return position != file.position
-    }
-
     /// Stores the new location of a file. The photo keeps its ID.
     ///
     /// - Returns: The file that was at that location. It may have been moved as well, so it is renamed to a name that
@@ -430,7 +404,7 @@ struct PictureIndex {
     // MARK: Former positions
 
     /// Stores the present position of a photo, which changes, for walks that have begun: they return the photo there.
-    private func recordFormerPosition(of id: Int64) throws(StorageError) {
+    func recordFormerPosition(of id: Int64) throws(StorageError) {
         try database.query(
             """
             INSERT INTO former (file, born, position, taken, year, day)
@@ -457,8 +431,7 @@ struct PictureIndex {
             return
         }
         try database.query("DELETE FROM former WHERE number <= ?", [.integer(last)])
-        try database.query(
-            "INSERT OR REPLACE INTO meta VALUES ('forgotten', ?)", [.integer(last)])
+        try set("forgotten", .integer(last))
     }
 
     private static let storedFormerPositions: Int64 = 50_000
