@@ -161,8 +161,8 @@ struct MemoriesTests {
     }
 
     @Test(arguments: [
-        "1.2.0", "20261122.1.2", "20261122.1.2.3.4", "20260229.1.2.0", "x.1.2.0", "0.1.2.0", "",
-        "-20261122.1.2.0", "202611221.1.2.0",
+        "1.2.0", "2026-11-22.1.2", "2026-11-22.1.2.3.4", "2026-02-29.1.2.0", "x.1.2.0", "0.1.2.0",
+        "", "-2026-11-22.1.2.0", "20261-11-22.1.2.0",
     ])
     func `a malformed cursor of memories is rejected`(cursor: String) async throws {
         let fixture = try await MemoriesFixture.examined([("a.jpg", nil)], today: "2026-11-22")

@@ -226,19 +226,17 @@ final class LocalSession: FolderSession {
     private static func text(
         _ position: PictureIndex.IndexPosition, _ date: CalendarDate?
     ) -> String {
-        (date.map { "\($0.number)." } ?? "")
+        (date.map { "\($0.text)." } ?? "")
             + "\(position.position).\(position.id).\(position.lastFormerPosition)"
     }
 
     private static func parse(
         _ cursor: String, isDated: Bool
     ) throws -> (position: PictureIndex.IndexPosition, date: CalendarDate?) {
-        let parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
-        var numbers = parts.compactMap { Int64($0) }
-        var date: CalendarDate?
-        if isDated, !numbers.isEmpty { date = CalendarDate(number: numbers.removeFirst()) }
-        guard parts.count == (isDated ? 4 : 3), numbers.count == 3, numbers[2] >= 0,
-            isDated == (date != nil)
+        var parts = cursor.split(separator: ".", omittingEmptySubsequences: false)
+        let date = isDated ? CalendarDate(parts.removeFirst()) : nil
+        let numbers = parts.compactMap { Int64($0) }
+        guard parts.count == 3, numbers.count == 3, numbers[2] >= 0, isDated == (date != nil)
         else { throw ProviderError.invalidArgument("The cursor is malformed.") }
         let position = PictureIndex.IndexPosition(
             position: numbers[0], id: numbers[1], lastFormerPosition: numbers[2])

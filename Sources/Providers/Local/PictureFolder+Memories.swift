@@ -148,15 +148,6 @@ extension CalendarDate {
         other.year < year && daysOfMemories.contains(other.monthAndDay)
     }
 
-    /// The form in cursors: 20261122.
-    var number: Int { year * 10_000 + monthAndDay }
-
-    /// Creates a date from ``number``; nil if it does not exist.
-    init?(number: Int64) {
-        guard 10_000..<100_000_000 ~= number else { return nil }
-        let number = Int(number)
-        self.init(year: number / 10_000, month: number / 100 % 100, day: number % 100)
-    }
 }
 
 /// The calendar of the computer: the present date in its time zone.
