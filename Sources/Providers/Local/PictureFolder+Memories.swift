@@ -168,17 +168,13 @@ package struct LocalCalendar: Sendable {
 
     /// Returns the day of a time in the time zone of the process.
     ///
-    /// The corresponding C functions are `tzset` and `mktime`.
+    /// The corresponding C function is `tzset`.
     static func day(at now: Timestamp) -> Day {
         // Only this function reads a changed time zone.
         tzset()
         let date = CalendarDate(local: now)
-        var midnight = tm()
-        midnight.tm_year = Int32(date.year - 1900)
-        midnight.tm_mon = Int32(date.month - 1)
-        midnight.tm_mday = Int32(date.day + 1)
-        midnight.tm_isdst = -1
-        let rest = mktime(&midnight) - time_t(now.secondsSince1970)
+        let midnight = Timestamp(localClockSeconds: Int64(date.dayNumber + 1) * 86_400)
+        let rest = midnight.secondsSince1970 - now.secondsSince1970
         return Day(
             date: date,
             // No day is longer than 25 hours. In a time zone without this midnight, the day ends an hour later.
