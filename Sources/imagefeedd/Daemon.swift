@@ -94,14 +94,9 @@ final class Daemon {
             images: ImageHelperClient(
                 program: HelperProgram.path("imagefeed-image-helper"), files: files,
                 logger: logger),
-            files: files, logger: logger, clock: MainLoopClock(), version: programVersion)
-        settings.onReload = { [local] configuration in
-            let group = "Provider local"
-            local.setShowsLocation(configuration.bool(group, "ShowLocation") ?? false)
-            local.setExclusions(PathPatterns(list: configuration.string(group, "Exclude") ?? ""))
-            local.setOrder(configuration.string(group, "Order"))
-        }
-        settings.onReload(configuration)
+            files: files, logger: logger, clock: MainLoopClock(),
+            settings: configuration.localSettings, version: programVersion)
+        settings.onReload = { [local] in local.change($0.localSettings) }
         // The one list of providers.
         let known: [any Provider] = [
             local,
@@ -295,6 +290,13 @@ extension Configuration {
 
     fileprivate var refreshInterval: Duration {
         duration("Daemon", "RefreshInterval") ?? Engine.defaultRefreshInterval
+    }
+
+    fileprivate var localSettings: LocalSettings {
+        LocalSettings(
+            showsLocation: bool("Provider local", "ShowLocation") ?? false,
+            exclusions: PathPatterns(list: string("Provider local", "Exclude") ?? ""),
+            order: string("Provider local", "Order"))
     }
 
     /// Returns the files of trusted certificates, by host.

@@ -87,7 +87,7 @@ import Translation
         switch next {
         case "entries": await folder.scan([])
         case "unreported": await folder.scanUnreported()
-        case "order": folder.setOrder(.modified)
+        case "order": folder.change(LocalSettings(order: "modified"))
         default: break
         }
         #expect(try await fixture.session.photo(id).id == id)

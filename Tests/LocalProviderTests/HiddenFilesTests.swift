@@ -153,16 +153,16 @@ import Testing
         let folder = try await PhotosFixture.scanned(
             ["a.jpg", "x/b.jpg", "x/y/c.gif", "z.gif"], liking: "b", "z")
         let ids = try await [folder.id("b"), folder.id("z")]
-        folder.provider.setExclusions(PathPatterns(list: "x/*;*.gif"))
+        folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "x/*;*.gif")))
         try await folder.shows(["a"])
         #expect(try await folder.titles(SourceID("likes")) == [])
         #expect(folder.session.folder.marks.count(of: "ada") == 0)
         try folder.add("y.gif", seconds: 2_000_000)
         try folder.add("d.jpg", seconds: 3_000_000)
         try await folder.shows(["d", "a"])
-        folder.provider.setExclusions(PathPatterns(list: "*.gif"))
+        folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "*.gif")))
         try await folder.shows(["d", "b", "a"])
-        folder.provider.setExclusions(PathPatterns(list: ""))
+        folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "")))
         try await folder.become { try await folder.titles(SourceID("likes")) == ["z", "b"] }
         #expect(try await [folder.id("b"), folder.id("z")] == ids)
     }

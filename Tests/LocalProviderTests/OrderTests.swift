@@ -35,7 +35,7 @@ import Testing
     ) async throws {
         let now = Timestamp.now.secondsSince1970
         let fixture = try await PhotosFixture.ready(["old.jpg"])
-        fixture.provider.setOrder(order)
+        fixture.provider.change(LocalSettings(order: order))
         try fixture.add("future.jpg", seconds: 4_039_372_800)
         try fixture.add("new.jpg", seconds: Int(now) + 3600)
         try await fixture.shows(["new", "future", "old"])
@@ -43,7 +43,7 @@ import Testing
         for time in [photo.created, photo.updated] {
             #expect(abs((time?.secondsSince1970 ?? 0) - now) < 600)
         }
-        fixture.provider.setOrder(order == nil ? "modified" : nil)
+        fixture.provider.change(LocalSettings(order: order == nil ? "modified" : nil))
         try await fixture.shows(["new", "future", "old"])
     }
 
@@ -51,12 +51,12 @@ import Testing
         let fixture = try await MemoriesFixture.examined(Self.dates, today: "2026-11-22")
         let photos = fixture.photos
         let cursor = try await photos.session.page(PhotosFixture.all, after: nil, count: 1).next
-        photos.provider.setOrder("modified")
+        photos.provider.change(LocalSettings(order: "modified"))
         try await photos.shows(["c", "old", "a", "b"])
         await #expect(throws: ProviderError.staleCursor) {
             try await photos.session.page(PhotosFixture.all, after: cursor, count: 1)
         }
-        photos.provider.setOrder(nil)
+        photos.provider.change(LocalSettings(order: nil))
         try await photos.shows(["a", "b", "c", "old"])
     }
 

@@ -118,18 +118,18 @@ struct PhotoFieldsTests {
         #expect(try await latitude() == nil)
         let probed = images.probed.value
         let count = fixture.events.value.count
-        fixture.provider.setShowsLocation(true)
+        fixture.provider.change(LocalSettings(showsLocation: true))
         #expect(try await latitude() == 48.858222)
         // Clients read the photos of each source again.
         for source in ["all", "album:x", "likes", "memories"] {
             try await fixture.updated(SourceID(source), new: 0, after: count)
         }
-        fixture.provider.setShowsLocation(true)
-        fixture.provider.setShowsLocation(false)
+        fixture.provider.change(LocalSettings(showsLocation: true))
+        fixture.provider.change(LocalSettings(showsLocation: false))
         #expect(try await latitude() == nil)
         #expect(images.probed.value == probed)
         // Later sessions follow the setting as well.
-        fixture.provider.setShowsLocation(true)
+        fixture.provider.change(LocalSettings(showsLocation: true))
         fixture.session.close()
         let session = try PhotosFixture.session("bob", of: fixture.provider)
         let page = try await session.page(PhotosFixture.all, after: nil, count: 1)

@@ -58,7 +58,7 @@ final class PhotosFixture: Sendable {
             cache: self.cache,
             images: images, files: files,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock, calendar: calendar, showsLocation: showsLocation)
+            clock: clock, calendar: calendar, settings: LocalSettings(showsLocation: showsLocation))
         self.provider = provider
         session = try Self.session("ada", of: provider)
         listening = Task { [events, session] in

@@ -19,9 +19,7 @@ package final class LocalProvider: FolderProvider {
 
     private struct State {
         var picturesFolder: [UInt8]
-        var showsLocation: Bool
-        var filter: PhotoFilter
-        var order: PictureIndex.Order
+        var settings: LocalSettings
         /// The open folder; nil if no user is logged in.
         var folder: PictureFolder?
     }
@@ -50,17 +48,14 @@ package final class LocalProvider: FolderProvider {
     ///   - logger: Receives problems with the folder and its database.
     ///   - clock: Measures the delay after a wrong password, and the pauses of background work.
     ///   - calendar: The present date.
-    ///   - showsLocation: True if photos contain the place where they were taken.
-    ///   - exclusions: The files and folders that are not shown.
-    ///   - order: The value of `Order=`; nil for the default one.
+    ///   - settings: The settings of the user.
     ///   - version: The version of Image Feed.
     package init(
         pictures: [UInt8], data: Store, cache: String,
         images: any ImageProcessor,
         files: FileThreads = FileThreads(),
         logger: Logger, clock: any Clock<Duration>, calendar: LocalCalendar = .system,
-        showsLocation: Bool = false, exclusions: PathPatterns = PathPatterns(list: ""),
-        order: String? = nil, version: String = "0"
+        settings: LocalSettings = LocalSettings(), version: String = "0"
     ) {
         self.files = files
         users = LocalUsers(data)
@@ -80,42 +75,16 @@ package final class LocalProvider: FolderProvider {
             folder: "\(shared)/thumbnails", ownFolder: "\(cache)/thumbnails", version: version,
             images: images, photos: files)
         self.logger = logger
-        state = Mutex(
-            State(
-                picturesFolder: pictures, showsLocation: showsLocation,
-                filter: PhotoFilter(exclusions: exclusions), order: Self.order(order)))
+        state = Mutex(State(picturesFolder: pictures, settings: settings))
     }
 
-    private static func order(_ name: String?) -> PictureIndex.Order {
-        name.flatMap(PictureIndex.Order.init) ?? .taken
-    }
-
-    /// Hides files and folders, also in open sessions. Marks of hidden photos are kept.
-    package func setExclusions(_ patterns: PathPatterns) {
+    /// Changes the settings, also in open sessions. Marks of hidden photos are kept.
+    package func change(_ settings: LocalSettings) {
         let folder = state.withLock { state in
-            state.filter.exclusions = patterns
+            state.settings = settings
             return state.folder
         }
-        folder?.setFilter(PhotoFilter(exclusions: patterns))
-    }
-
-    /// Changes the order of all photos and albums, also in open sessions: `taken` or `modified`; nil for the default.
-    package func setOrder(_ name: String?) {
-        let order = Self.order(name)
-        let folder = state.withLock { state in
-            state.order = order
-            return state.folder
-        }
-        folder?.setOrder(order)
-    }
-
-    /// Shows or hides the place where photos were taken, also in open sessions.
-    package func setShowsLocation(_ isShown: Bool) {
-        let folder = state.withLock { state in
-            state.showsLocation = isShown
-            return state.folder
-        }
-        folder?.setShowsLocation(isShown)
+        folder?.change(settings)
     }
 
     /// Changes the pictures folder. New sessions use it.
@@ -139,8 +108,8 @@ package final class LocalProvider: FolderProvider {
                     root: state.picturesFolder, index, files, clock: clock,
                     MetadataReader(
                         root: state.picturesFolder, index, images: images, clock: clock),
-                    marks, calendar: calendar, showsLocation: state.showsLocation,
-                    filter: state.filter, order: state.order, cache: cache, logger: logger)
+                    marks, calendar: calendar, settings: state.settings, cache: cache,
+                    logger: logger)
             let isNew = state.folder == nil
             state.folder = folder
             let listener = folder.addListener(user)

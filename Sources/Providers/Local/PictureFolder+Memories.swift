@@ -52,33 +52,21 @@ extension PictureFolder {
 
     /// Creates a photo from the index, with its location if the user allows it.
     func photo(_ file: PictureIndex.File) -> Photo {
-        Photo(file, showsLocation: showsLocation.load(ordering: .relaxed))
+        Photo(file, showsLocation: state.withLock(\.settings.showsLocation))
     }
 
-    /// Shows or hides the locations of photos from now on, and requests that clients read the photos again.
-    func setShowsLocation(_ isShown: Bool) {
-        guard showsLocation.exchange(isShown, ordering: .relaxed) != isShown else { return }
-        allPhotosChanged {}
-    }
-
-    /// Changes the files and folders that are not shown. A scan removes and adds photos.
-    func setFilter(_ filter: PhotoFilter) {
-        let isNew = state.withLock { state in
-            defer { state.filter = filter }
-            return state.filter != filter
+    /// Changes the settings. A scan removes and adds photos after a change of those that are shown; after other changes,
+    /// clients are requested to read the photos again.
+    func change(_ settings: LocalSettings) {
+        let before = state.withLock { state in
+            defer { state.settings = settings }
+            return state.settings
         }
-        if isNew { startScan() }
-    }
-
-    /// Changes the order of all photos and albums, and requests that clients read them again.
-    func setOrder(_ order: PictureIndex.Order) {
-        let isNew = state.withLock { state in
-            defer { state.order = order }
-            return state.order != order
-        }
-        guard isNew else { return }
+        if before.showsLocation != settings.showsLocation { allPhotosChanged {} }
+        if before.filter != settings.filter { startScan() }
+        guard before.order != settings.order else { return }
         allPhotosChanged { [store] in
-            try await store.run { try PictureIndex($0).setOrder(order) }
+            try await store.run { try PictureIndex($0).setOrder(settings.order) }
         }
     }
 

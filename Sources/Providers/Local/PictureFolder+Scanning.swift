@@ -139,7 +139,8 @@ extension PictureFolder {
 
     private func makeScan() -> FolderScan {
         FolderScan(
-            root: root, store, PictureFiles(files), watcher, marks, state.withLock(\.filter),
+            root: root, store, PictureFiles(files), watcher, marks,
+            state.withLock(\.settings.filter),
             isStopped: { [self] in isStopped }, examine: { [self] in examine($0) },
             publish: { [self] in publish($0) })
     }
@@ -325,7 +326,7 @@ extension PictureFolder {
     func retryWhenThereIsRoom() {
         state.withLock { state in
             state.unavailable = [.root]
-            state.retryDelay = Self.firstRetryDelay
+            state.retries.recordSuccess()
             scheduleRetry(&state)
         }
     }
@@ -333,13 +334,12 @@ extension PictureFolder {
     /// Schedules the next retry, unless there is nothing to retry, or a retry is scheduled.
     private func scheduleRetry(_ state: inout State) {
         guard !state.isStopped, !state.unavailable.isEmpty else {
-            state.retryDelay = Self.firstRetryDelay
+            state.retries.recordSuccess()
             return
         }
         guard state.retry == nil else { return }
-        let delay = state.retryDelay
-        state.retryDelay = min(delay * 2, Self.longestRetryDelay)
-        state.retry = Task { @MainActor [weak self, clock] in
+        state.retries.recordFailure()
+        state.retry = Task { @MainActor [weak self, clock, delay = state.retries.pause] in
             do { try await clock.sleep(for: delay) } catch { return }
             await self?.retryNow()
         }
@@ -348,7 +348,7 @@ extension PictureFolder {
     /// Retries unavailable paths at once, because a file system responds again.
     func retryAtOnce() {
         let (task, isNeeded) = state.withLock { state in
-            state.retryDelay = Self.firstRetryDelay
+            state.retries.recordSuccess()
             let isNeeded = !state.isStopped && !state.unavailable.isEmpty
             defer { if isNeeded { state.retry = nil } }
             return (isNeeded ? state.retry : nil, isNeeded)

@@ -34,16 +34,14 @@ final class PictureFolder: Sendable {
         var mountPoints: Set<[UInt8]>?
         /// Files and folders that could not be read. Contains the root if the pictures folder itself could not be read.
         var unavailable: Set<RelativePath> = []
-        var retryDelay = PictureFolder.firstRetryDelay
+        var retries = Backoff(first: .seconds(30), factor: 2, longest: .seconds(480))
         /// The task of the next retry.
         var retry: Task<Void, Never>?
         /// The date of the photos in `memories` that clients have read last.
         var memoriesDate: CalendarDate?
         /// Detects a change of the date while the source is watched.
         var timer: Task<Void, Never>?
-        /// The files and folders that are not shown.
-        var filter: PhotoFilter
-        var order: PictureIndex.Order
+        var settings: LocalSettings
         /// The folders that the last scans omitted, because they are too deep.
         var deepFolders: Set<RelativePath> = []
         /// The folders that the last scans omitted, because a file hides them.
@@ -95,11 +93,6 @@ final class PictureFolder: Sendable {
     static let scanTimeout = Duration.seconds(10)
     /// The time limit of a refresh. Clients wait 25 s for a reply.
     static let refreshTimeout = Duration.seconds(15)
-    /// The first and the longest delay before a retry of files that could not be read. The delay doubles with each
-    /// retry.
-    static let firstRetryDelay = Duration.seconds(30)
-    static let longestRetryDelay = Duration.seconds(480)
-
     let root: [UInt8]
     let state: Mutex<State>
     let store: Store
@@ -114,8 +107,6 @@ final class PictureFolder: Sendable {
     let metadataReader: MetadataReader
     let marks: LocalMarks
     let calendar: LocalCalendar
-    /// True if photos contain their location.
-    let showsLocation: Atomic<Bool>
     let logger: Logger
 
     /// - Parameters:
@@ -126,18 +117,15 @@ final class PictureFolder: Sendable {
     ///   - metadataReader: Reads the metadata of the photos.
     ///   - marks: The marks of the users.
     ///   - calendar: The present date.
-    ///   - showsLocation: True if photos contain their location.
-    ///   - filter: The files and folders that are not shown.
-    ///   - order: The order of all photos and albums.
+    ///   - settings: The settings of the user.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Receives problems with the folder and its index.
     init(
         root: [UInt8], _ store: Store, _ files: FileThreads,
         clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ marks: LocalMarks,
-        calendar: LocalCalendar, showsLocation: Bool, filter: PhotoFilter,
-        order: PictureIndex.Order, cache: String, logger: Logger
+        calendar: LocalCalendar, settings: LocalSettings, cache: String, logger: Logger
     ) {
-        state = Mutex(State(filter: filter, order: order))
+        state = Mutex(State(settings: settings))
         self.root = root
         self.files = files
         self.clock = clock
@@ -147,7 +135,6 @@ final class PictureFolder: Sendable {
         self.logger = logger
         links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
-        self.showsLocation = Atomic(showsLocation)
         self.calendar = calendar
         watcher = FolderWatcher { change in changed.withLock { $0 }?(change) }
         changed.withLock { $0 = { [weak self] in self?.folderChanged($0) } }
@@ -179,7 +166,7 @@ final class PictureFolder: Sendable {
     private func openIndexNow() async throws {
         try await marks.load()
         let replacements = store.replacementCount
-        let order = state.withLock(\.order)
+        let order = state.withLock(\.settings.order)
         let (known, isComplete) = try await store.run { [root, links, marks] database in
             let index = PictureIndex(database)
             if try !index.begin(root: root, order) { links.removeAll() }
