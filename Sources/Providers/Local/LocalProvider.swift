@@ -144,7 +144,7 @@ extension LocalProvider {
         let name = try validatedName(username)
         guard !registers else { return try await register(name, password) }
         let user = try await user(name)
-        try await check(password, of: user, name.key)
+        try await check(password, of: user.name, name.key, user.hash)
         return AccountIdentity(username: user.name)
     }
 
@@ -152,7 +152,7 @@ extension LocalProvider {
         _ = try await user(validatedName(account.username))
     }
 
-    private func user(_ name: UserName) async throws -> LocalUsers.User {
+    private func user(_ name: UserName) async throws -> (name: String, hash: String?) {
         guard let user = try await users.find(name) else {
             throw ProviderError.noSuchUser(
                 Message("There is no user {user}; register the name first.", ["user": name.text]))
@@ -168,24 +168,24 @@ extension LocalProvider {
     }
 
     private func check(
-        _ password: Secret?, of user: LocalUsers.User, _ key: String
+        _ password: Secret?, of user: String, _ key: String, _ hash: String?
     ) async throws {
-        guard let hash = user.password else {
+        guard let hash else {
             guard password == nil else {
                 throw ProviderError.wrongPassword(
-                    Message("{user} has no password; log in without one.", ["user": user.name]))
+                    Message("{user} has no password; log in without one.", ["user": user]))
             }
             return
         }
         // A login without a password gives an attacker no information, so it does not count as an attempt.
         guard let password else {
             throw ProviderError.wrongPassword(
-                Message("{user} has a password; log in with it.", ["user": user.name]))
+                Message("{user} has a password; log in with it.", ["user": user]))
         }
         let isCorrect = try await throttle.run(key) { try await crypt.matches(password, hash) }
         guard isCorrect else {
             throw ProviderError.wrongPassword(
-                Message("The password of {user} is wrong; try again.", ["user": user.name]))
+                Message("The password of {user} is wrong; try again.", ["user": user]))
         }
     }
 

@@ -5,14 +5,6 @@ internal import Translation
 
 /// The registered local users. They are users of Image Feed, not of the operating system.
 struct LocalUsers: Sendable {
-    /// A registered user.
-    struct User: Sendable {
-        /// The name as it was registered.
-        let name: String
-        /// The hash of the password; nil for a user without one.
-        let password: String?
-    }
-
     private let store: Store
 
     init(_ store: Store) { self.store = store }
@@ -37,12 +29,13 @@ struct LocalUsers: Sendable {
         }
     }
 
-    /// Returns the user with a name in any spelling; nil if there is none.
-    func find(_ name: UserName) async throws -> User? {
+    /// Returns the user with a name in any spelling: the name as it was registered, and the hash of the password, which
+    /// is nil for a user without one; nil if there is no user.
+    func find(_ name: UserName) async throws -> (name: String, hash: String?)? {
         try await store.run { database in
             try database.first(
                 "SELECT name, password FROM user WHERE key = ?", [.text(name.key)]
-            ) { User(name: $0.text(0), password: $0.optionalText(1)) }
+            ) { (name: $0.text(0), hash: $0.optionalText(1)) }
         }
     }
 
