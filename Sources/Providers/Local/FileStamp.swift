@@ -76,11 +76,6 @@ extension FileStatus {
     /// an unreachable server, or changing permissions. `ELOOP` is no proof: a failing automounter causes it, too.
     static func provesAbsence(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
 
-    /// Returns true if `path` itself is a symbolic link.
-    static func isLink(_ path: [UInt8]) -> Bool {
-        var status = stat()
-        return withCPath(path) { lstat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFLNK
-    }
 }
 
 /// Calls `body` with a path as a C string.

@@ -34,7 +34,7 @@ final class PictureFiles {
 
     /// Returns, for each path, true if it is a symbolic link, and false if not or unknown.
     func areLinks(_ paths: [[UInt8]]) -> [Bool] {
-        each(paths, orElse: false) { FileStatus.isLink($0) }
+        each(paths, orElse: false) { PathBytes(bytes: $0).linkTarget != nil }
     }
 
     /// Returns the path with all symbolic links resolved, as far as it exists; nil if it is unknown.
