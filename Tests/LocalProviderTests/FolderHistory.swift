@@ -238,13 +238,11 @@ final class FolderHistory {
                     continue
                 }
                 unique[entry.path] = FolderWatcher.Entry(
-                    folder: entry.folder, name: entry.name,
-                    isClosed: entry.isClosed || other.isClosed,
+                    path: entry.path, isClosed: entry.isClosed || other.isClosed,
                     hasOnlyAttributes: entry.hasOnlyAttributes && other.hasOnlyAttributes)
             }
-            let disk = FolderWatcher.Entry(
-                folder: .root, name: Array("d".utf8), isClosed: true)
-            unique[disk.path] = disk
+            let disk = RelativePath(bytes: Array("d".utf8))
+            unique[disk] = FolderWatcher.Entry(path: disk)
             entries = Array(unique.values)
         }
         record(entries == nil ? "scan of everything" : "scan of changes")

@@ -61,14 +61,15 @@ import Testing
         defer { close(descriptor) }
         fchmod(descriptor, 0o644)
         gate.open()
+        let file = RelativePath(bytes: Array("a".utf8))
         let entry = try await changes.wait { changes in
             changes.lazy.compactMap { change -> FolderWatcher.Entry? in
                 guard case .entries(let entries) = change else { return nil }
-                return entries.first { $0.name == Array("a".utf8) }
+                return entries.first { $0.path == file }
             }.last
         }
         #expect(!entry.isClosed)
-        #expect(watcher.isUnclosed(.root, Array("a".utf8)))
+        #expect(watcher.isUnclosed(file))
     }
 
     @Test(.timeLimit(.minutes(2)))

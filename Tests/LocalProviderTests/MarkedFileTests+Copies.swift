@@ -64,7 +64,7 @@ extension MarkedFileTests {
         // No event reports the date under the other name.
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 5_000_000)
         unlink(folder.path("a.jpg"))
-        let path = try #require(RelativePath(bytes: Array("a.jpg".utf8)).entry)
+        let path = FolderWatcher.Entry(path: RelativePath(bytes: Array("a.jpg".utf8)))
         await folder.session.folder.scan([path])
         #expect(try await liked(folder) == ["b"])
     }

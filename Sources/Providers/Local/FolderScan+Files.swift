@@ -7,14 +7,12 @@ internal import Storage
 extension FolderScan {
     /// Returns true if a file was not written to for some time. Not every close is observed, for example if the name of
     /// a file is created after the close.
-    func isUnmodified(
-        _ folder: RelativePath, _ name: [UInt8], _ stamp: FileStamp
-    ) -> Bool {
+    func isUnmodified(_ path: RelativePath, _ stamp: FileStamp) -> Bool {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
         let age = Int64(now.tv_sec) - stamp.modified / 1_000_000_000
         guard abs(age) >= FolderWatcher.closedAfterSeconds else { return false }
-        watcher.markClosed(folder, name)
+        watcher.markClosed(path)
         return true
     }
 
@@ -40,7 +38,7 @@ extension FolderScan {
             let start = ContinuousClock.now
             let batch = rest.prefix(count)
             rest = rest.dropFirst(count)
-            let contents = files.contents(batch.map { absolute($0.path.appending($0.name)) })
+            let contents = files.contents(batch.map { absolute($0.path) })
             try transaction { index throws(StorageError) in
                 for (candidate, content) in zip(batch, contents) {
                     try store(candidate, content, index, former)
@@ -61,14 +59,14 @@ extension FolderScan {
         _ former: FormerFiles
     ) throws(StorageError) {
         var candidate = candidate
-        let (folder, name, stamp) = (candidate.folder, candidate.name, candidate.stamp)
+        let (folder, path, stamp) = (candidate.folderID, candidate.path, candidate.stamp)
+        let name = candidate.name
         // The known file may have been moved meanwhile, or this file may have been collected with its folder as well.
         let known = try index.file(folder: folder, name: name)
         guard known?.stamp != stamp || candidate.isReported else { return }
         // A file that was moved over another keeps its row; a file that was overwritten keeps the row of the former
         // one.
         var moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
-        let path = candidate.filePath
         // True if the name was free since the last scan; nil if that is unknown.
         lazy var wasFree = candidate.mayBeLink ? nil : watcher.wasFree(path, events)
         // A known photo that replaces a marked one is an edit of it.
@@ -92,7 +90,7 @@ extension FolderScan {
             guard moved.format != nil else { return }
             changes.changed.insert(moved.id)
             guard moved.folderID != folder else { return }
-            changes.move(from: moved.folder, to: candidate.path)
+            changes.move(from: moved.folder, to: candidate.folder)
         } else if let known, known.format == format, candidate.event?.hasOnlyAttributes == true,
             stamp.content == known.stamp.content
         {
@@ -107,7 +105,7 @@ extension FolderScan {
             // A link may lead to another photo, but the target may be written in place.
             let mayBeEdit =
                 candidate.mayBeLink ? stamp.inode == known.stamp.inode : wasFree != true
-            if mayBeEdit, format == nil, !isUnmodified(candidate.path, name, stamp) {
+            if mayBeEdit, format == nil, !isUnmodified(path, stamp) {
                 // The file is being written.
                 unavailable.insert(path)
             } else if wasFree == false, format != nil {
@@ -125,11 +123,11 @@ extension FolderScan {
     func store(
         _ candidate: Candidate, _ known: PictureIndex.File?, _ index: PictureIndex
     ) throws(StorageError) {
-        let (folder, stamp, format) = (candidate.path, candidate.stamp, candidate.format)
+        let (folder, stamp, format) = (candidate.folder, candidate.stamp, candidate.format)
         guard let known else {
             let id = try index.freeRow(
-                of: folder.appending(candidate.name), isReserved: marks.contains)
-            try index.insert(id, folder: candidate.folder, name: candidate.name, stamp, format)
+                of: candidate.path, isReserved: marks.contains)
+            try index.insert(id, folder: candidate.folderID, name: candidate.name, stamp, format)
             if format != nil {
                 changes.add(id, in: folder)
                 if !marks.isEmpty { try index.recordUncompared(id) }
@@ -183,7 +181,7 @@ extension FolderScan {
             }
         }
         for candidate in candidates {
-            former.inodes[candidate.path.appending(candidate.name)] = candidate.stamp.inode
+            former.inodes[candidate.path] = candidate.stamp.inode
         }
         return former
     }

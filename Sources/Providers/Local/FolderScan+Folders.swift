@@ -104,32 +104,30 @@ extension FolderScan {
         _ names: ArraySlice<[UInt8]>, areLinks: Bool = false, in folder: RelativePath, _ id: Int64,
         _ known: inout [[UInt8]: PictureIndex.File], _ links: inout [RelativePath]
     ) throws {
-        let lookups = try lookUp(names.map { absolute(folder.appending($0)) })
-        for (name, lookup) in zip(names, lookups) {
-            if areLinks { watcher.markClosed(folder, name) }
+        let paths = names.map(folder.appending)
+        for ((name, path), lookup) in zip(zip(names, paths), try lookUp(paths.map(absolute))) {
+            if areLinks { watcher.markClosed(path) }
             switch lookup {
-            case .found(let status) where areLinks && status.kind == .directory:
-                links.append(folder.appending(name))
+            case .found(let status) where areLinks && status.kind == .directory: links.append(path)
             case .found(let status)
-            where status.kind == .file && !(areLinks && filter.hidesFile(folder.appending(name))):
+            where status.kind == .file && !(areLinks && filter.hidesFile(path)):
                 let file = known.removeValue(forKey: name)
                 let isOpen =
-                    !areLinks && status.hardLinks < 2 && watcher.isUnclosed(folder, name)
-                    && !isUnmodified(folder, name, status.stamp)
+                    !areLinks && status.hardLinks < 2 && watcher.isUnclosed(path)
+                    && !isUnmodified(path, status.stamp)
                 if isOpen {
-                    unclosed.insert(folder.appending(name))
+                    unclosed.insert(path)
                 } else if file?.stamp != status.stamp {
                     // The target of a link may have changed, so the file may be another one.
                     candidates.append(
                         Candidate(
-                            folder: id, path: folder, name: name, stamp: status.stamp,
-                            mayBeLink: areLinks))
+                            folderID: id, path: path, stamp: status.stamp, mayBeLink: areLinks))
                 }
             case .found, .absent: continue
             case .unavailable:
                 // The rows in the index stay unchanged.
                 known[name] = nil
-                unavailable.insert(folder.appending(name))
+                unavailable.insert(path)
             }
         }
     }

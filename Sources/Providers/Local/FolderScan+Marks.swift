@@ -44,7 +44,7 @@ extension FolderScan {
         // An interrupted scan may have added the files of missing photos to a lost index.
         var missing = marks.missing
         if !isRebuilding, !missing.isEmpty {
-            let paths = try Set(newPlaces().map(\.filePath)).union(doubts.keys).union(storedPaths)
+            let paths = try Set(newPlaces().map(\.path)).union(doubts.keys).union(storedPaths)
             let counts = try Set(newByCount().keys).union(doubted.keys)
             let files = paths.isEmpty ? [] : try marks.storedFiles(missing)
             missing = Set(
@@ -67,12 +67,12 @@ extension FolderScan {
         var taken: Set<RelativePath> = []
         func take(_ place: Candidate, _ photo: OpenPhoto) {
             var file = photo.file
-            (file.path, file.stamp, file.isGone) = (place.filePath, place.stamp, false)
-            taken.insert(place.filePath)
+            (file.path, file.stamp, file.isGone) = (place.path, place.stamp, false)
+            taken.insert(place.path)
             found.append((file, place))
         }
         func isFree(_ place: Candidate) -> Bool {
-            place.format != nil && !taken.contains(place.filePath)
+            place.format != nil && !taken.contains(place.path)
         }
         open = try open.filter { photo in
             guard let own = photo.own, isFree(own),
@@ -97,7 +97,7 @@ extension FolderScan {
             let sameName = possible.filter { $0.name == name }
             for place in sameName + possible.filter({ $0.name != name }) {
                 guard try isSame(place, photo.file) else {
-                    if readings[place.filePath] == nil { unread.append(place) }
+                    if readings[place.path] == nil { unread.append(place) }
                     continue
                 }
                 take(place, photo)
@@ -115,11 +115,11 @@ extension FolderScan {
                 lost.append(photo.file)
                 continue
             }
-            if let digest = try read(own.filePath)?.digest {
+            if let digest = try read(own.path)?.digest {
                 photo.file.digest = digest
                 take(own, photo)
             } else {
-                unavailable.insert(own.filePath)
+                unavailable.insert(own.path)
             }
         }
         // The marks are stored first: from these, a scan after a crash finds the photos again.
@@ -131,7 +131,7 @@ extension FolderScan {
             for file in lost { try remove(file.id, index) }
             // A file on an absent disk may be a copy of a lost photo: another stamp lets its next scan compare it.
             for place in lost.isEmpty ? [] : unread {
-                if let row = try index.file(folder: place.folder, name: place.name) {
+                if let row = try index.file(folder: place.folderID, name: place.name) {
                     try index.setStamp(FileStamp(inode: 0, sizeBytes: 0, modified: 0), of: row.id)
                 }
             }
@@ -139,7 +139,7 @@ extension FolderScan {
             for (file, place) in found { try move(file.id, to: place, besides: moving, index) }
             let others = doubts.filter { !taken.contains($0.key) && !unavailable.contains($0.key) }
             for place in movedMarks.values.compactMap(\.edit) + others.values.map(\.place) {
-                try store(place, index.file(folder: place.folder, name: place.name), index)
+                try store(place, index.file(folder: place.folderID, name: place.name), index)
             }
         }
         (doubts, movedMarks, storedPaths) = ([:], [:], [])
@@ -152,9 +152,9 @@ extension FolderScan {
         let changed = try marks.storedFiles(known).compactMap { file -> OpenPhoto? in
             let (own, mayBeEdit) = (doubts[file.id]?.place, doubts[file.id]?.mayBeEdit == true)
             if let own, own.format != nil,
-                try read(own.filePath, expecting: file.digest.count) == nil
+                try read(own.path, expecting: file.digest.count) == nil
             {
-                unavailable.insert(own.filePath)
+                unavailable.insert(own.path)
                 return nil
             }
             return OpenPhoto(file: file, isMissing: false, own: own, mayBeEdit: mayBeEdit)
@@ -204,7 +204,7 @@ extension FolderScan {
 
     /// Returns true if a file can be read and has the image data of a photo.
     private func isSame(_ place: Candidate, _ file: PhotoFile) throws -> Bool {
-        try read(place.filePath, expecting: file.digest.count)?.digest == file.digest
+        try read(place.path, expecting: file.digest.count)?.digest == file.digest
     }
 
     private func read(
@@ -227,8 +227,8 @@ extension FolderScan {
     ) throws -> [Candidate] {
         try index(find).filter { !marks.contains($0.id) }.map {
             Candidate(
-                folder: $0.folderID, path: $0.folder, name: $0.name, stamp: $0.stamp,
-                mayBeLink: false, format: $0.format)
+                folderID: $0.folderID, path: $0.path, stamp: $0.stamp, mayBeLink: false,
+                format: $0.format)
         }
     }
 
@@ -237,7 +237,7 @@ extension FolderScan {
         var byCount: [Int64: [Candidate]] = [:]
         // No file has the expected number of bytes, so only the headers are read.
         let results = files.digests(
-            places.map { absolute($0.filePath) }, marks.digests, expecting: -1)
+            places.map { absolute($0.path) }, marks.digests, expecting: -1)
         for (place, result) in zip(places, results) {
             if let result { byCount[result.count, default: []].append(place) }
         }
@@ -263,8 +263,8 @@ extension FolderScan {
     private func move(
         _ id: Int64, to place: Candidate, besides others: Set<Int64>, _ index: PictureIndex
     ) throws(StorageError) {
-        let (folder, name) = (place.path, place.name)
-        if let row = try index.file(folder: place.folder, name: name), row.id != id {
+        let (folder, name) = (place.folder, place.name)
+        if let row = try index.file(folder: place.folderID, name: name), row.id != id {
             if others.contains(row.id) {
                 try index.displace(row)
             } else {
@@ -272,13 +272,13 @@ extension FolderScan {
             }
         }
         guard let former = try index.file(id) else {
-            try index.insert(id, folder: place.folder, name: name, place.stamp, place.format)
+            try index.insert(id, folder: place.folderID, name: name, place.stamp, place.format)
             return changes.add(id, in: folder)
         }
-        try index.rename(id, folder: place.folder, name: name)
+        try index.rename(id, folder: place.folderID, name: name)
         let position = try index.update(former, place.stamp, place.format)
         changes.changed.insert(id)
-        if former.folderID != place.folder {
+        if former.folderID != place.folderID {
             changes.move(from: former.folder, to: folder)
         } else if position > former.position {
             changes.raise(in: folder)

@@ -99,9 +99,9 @@ final class FolderScan {
 
     /// A file that is new or differs from the index.
     struct Candidate {
-        let folder: Int64
+        /// The row of the folder.
+        let folderID: Int64
         let path: RelativePath
-        let name: [UInt8]
         let stamp: FileStamp
         /// True if the target of a link may have changed, so that the file is another one.
         let mayBeLink: Bool
@@ -113,7 +113,8 @@ final class FolderScan {
         /// True if an event shows that the contents may have changed, although the stamp may be the same.
         var isReported: Bool { event?.hasOnlyAttributes == false }
 
-        var filePath: RelativePath { path.appending(name) }
+        var folder: RelativePath { path.split?.folder ?? .root }
+        var name: [UInt8] { path.split?.name ?? [] }
     }
 
     /// - Parameters:
@@ -163,12 +164,11 @@ final class FolderScan {
         return lookups[0]
     }
 
-    /// Returns the number of the folders whose changes are not reported, and the first of them.
-    func unreportedFolders() throws -> (count: Int, example: RelativePath?) {
+    /// Returns the folders whose changes are not reported.
+    func unreportedFolders() throws -> [PictureIndex.Folder] {
         let remote = files.remoteDevices
-        guard !remote.isEmpty || watcher.exceededLimit != nil else { return (0, nil) }
-        let folders = try index { try $0.foldersAndTimes() }.filter { isUnreported($0, remote) }
-        return (folders.count, folders.first?.path)
+        guard !remote.isEmpty || watcher.exceededLimit != nil else { return [] }
+        return try index { try $0.foldersAndTimes() }.filter { isUnreported($0, remote) }
     }
 
     private func isUnreported(_ folder: PictureIndex.Folder, _ remote: Set<Int64>) -> Bool {
@@ -186,11 +186,9 @@ final class FolderScan {
     /// that no file hides any more.
     ///
     /// - Parameter hidden: The folders that earlier scans omitted, because a file hides them.
-    /// - Returns: The number of the folders whose changes are not reported, and the first of them.
+    /// - Returns: The folders whose changes are not reported.
     /// - Throws: `StorageError`, `CancellationError`.
-    func scanUnreported(
-        _ hidden: Set<RelativePath>
-    ) throws -> (count: Int, example: RelativePath?) {
+    func scanUnreported(_ hidden: Set<RelativePath>) throws -> [PictureIndex.Folder] {
         let remote = files.remoteDevices
         let known = try index { try $0.foldersAndTimes() }
         let folders = known.filter { isUnreported($0, remote) }
@@ -213,7 +211,7 @@ final class FolderScan {
             try scanTree(changed)
             try finish()
         }
-        return (folders.count, folders.first?.path)
+        return folders
     }
 
     /// Scans everything, or paths that may have changed.
@@ -286,14 +284,14 @@ final class FolderScan {
             if lookup.excludes(.file) {
                 absentFiles.append(path)
                 // Only a file that is written is closed.
-                watcher.markClosed(entry.folder, entry.name)
+                watcher.markClosed(path)
             }
             switch lookup {
             case .absent: continue
             case .unavailable: unavailable.insert(path)
             case .found(let status) where status.kind == .directory:
                 // The folder above may be hidden.
-                guard try index({ try $0.folderID(entry.folder) }) != nil else { continue }
+                guard try index({ try $0.file(at: path) }) != nil else { continue }
                 if try !entry.hasOnlyAttributes || !isScanned(path, status) {
                     folders.append(path)
                 }
@@ -303,18 +301,18 @@ final class FolderScan {
                 // A new file is read when its writer closes it. Links are complete at once.
                 let isWhole =
                     entry.isClosed || status.hardLinks > 1 || isLink
-                    || isUnmodified(entry.folder, entry.name, status.stamp)
+                    || isUnmodified(path, status.stamp)
                 guard isWhole else {
                     unclosed.insert(path)
                     continue
                 }
-                watcher.markClosed(entry.folder, entry.name)
+                watcher.markClosed(path)
                 let known = try index { try $0.file(at: path) }
                 if let known, !entry.hasOnlyAttributes || known.file?.stamp != status.stamp {
                     candidates.append(
                         Candidate(
-                            folder: known.folder, path: entry.folder, name: entry.name,
-                            stamp: status.stamp, mayBeLink: isLink, event: entry))
+                            folderID: known.folder, path: path, stamp: status.stamp,
+                            mayBeLink: isLink, event: entry))
                 }
             case .found: continue
             }
@@ -343,10 +341,10 @@ final class FolderScan {
         let paths = entries.filter { !$0.hasOnlyAttributes }
             .flatMap { filter.rawFiles(besidePicture: $0.path) }
         return zip(paths, files.lookUp(paths.map(absolute))).compactMap { path, lookup in
-            guard lookup.status != nil, let (folder, name) = path.split else { return nil }
-            return FolderWatcher.Entry(
-                folder: folder, name: name, isClosed: !watcher.isUnclosed(folder, name),
-                hasOnlyAttributes: true)
+            lookup.status.map { _ in
+                FolderWatcher.Entry(
+                    path: path, isClosed: !watcher.isUnclosed(path), hasOnlyAttributes: true)
+            }
         }
     }
 

@@ -10,14 +10,11 @@ internal import System
 final class FolderWatcher: Sendable {
     /// A name in a folder whose file may be new, changed or deleted.
     struct Entry: Hashable, Sendable {
-        let folder: RelativePath
-        let name: [UInt8]
+        let path: RelativePath
         /// True if the file is complete, according to the events: a new file is complete when its writer closes it.
-        let isClosed: Bool
+        var isClosed = true
         /// True if only attributes have changed, such as the permissions or the modification time.
         var hasOnlyAttributes = false
-
-        var path: RelativePath { folder.appending(name) }
     }
 
     /// The changes since the last report.
@@ -68,8 +65,19 @@ final class FolderWatcher: Sendable {
         /// nil after ``stop()``.
         var inotify: Inotify?
 
-        func isUnclosed(_ folder: RelativePath, _ name: [UInt8]) -> Bool {
-            watches[folder].flatMap { unclosed[$0] }?.contains(name) == true
+        func isUnclosed(_ path: RelativePath) -> Bool {
+            guard let (folder, name) = path.split, let watch = watches[folder] else { return false }
+            return unclosed[watch]?.contains(name) == true
+        }
+
+        /// Adds a changed name. A change of the pictures folder itself requires a scan of everything.
+        mutating func add(_ entry: Entry) {
+            guard entry.path != .root else { return requireFullScan() }
+            guard !needsFullScan else { return }
+            var entry = entry
+            if changed[entry.path]?.hasOnlyAttributes == false { entry.hasOnlyAttributes = false }
+            changed[entry.path] = entry
+            if changed.count > FolderWatcher.maximumEntries { requireFullScan() }
         }
 
         /// Records that everything must be scanned. The events until then are no evidence.
@@ -293,12 +301,11 @@ final class FolderWatcher: Sendable {
     }
 
     /// Returns true if a file was created and not closed by its writer since.
-    func isUnclosed(_ folder: RelativePath, _ name: [UInt8]) -> Bool {
-        state.withLock { $0.isUnclosed(folder, name) }
-    }
+    func isUnclosed(_ path: RelativePath) -> Bool { state.withLock { $0.isUnclosed(path) } }
 
     /// Records that a file is complete.
-    func markClosed(_ folder: RelativePath, _ name: [UInt8]) {
+    func markClosed(_ path: RelativePath) {
+        guard let (folder, name) = path.split else { return }
         state.withLock { state in
             guard let watch = state.watches[folder] else { return }
             state.unclosed[watch]?.remove(name)
@@ -396,12 +403,10 @@ final class FolderWatcher: Sendable {
             state.unclosed[watch] = nil
             if state.watches[folder] == watch { state.watches[folder] = nil }
         } else if event.has(IN_DELETE_SELF | IN_MOVE_SELF | IN_UNMOUNT) {
-            guard let (parent, name) = folder.split else { return state.requireFullScan() }
-            add(parent, name, isClosed: true, to: &state)
+            state.add(Entry(path: folder))
         } else if PhotoFilter.isMarker(name), !event.has(IN_ATTRIB | IN_CLOSE_WRITE) {
             // The folder is shown or hidden with all folders below it.
-            guard let (parent, name) = folder.split else { return state.requireFullScan() }
-            add(parent, name, isClosed: true, to: &state)
+            state.add(Entry(path: folder))
         } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
             // A name that appears was free before, so that an earlier event says that.
             if !event.has(IN_ATTRIB | IN_CREATE), !state.needsFullScan {
@@ -412,10 +417,11 @@ final class FolderWatcher: Sendable {
             } else if !event.has(IN_ATTRIB) {
                 state.unclosed[watch]?.remove(name)
             }
-            let isClosed = state.unclosed[watch]?.contains(name) != true
-            add(
-                folder, name, isClosed: isClosed, hasOnlyAttributes: event.has(IN_ATTRIB),
-                to: &state)
+            state.add(
+                Entry(
+                    path: folder.appending(name),
+                    isClosed: state.unclosed[watch]?.contains(name) != true,
+                    hasOnlyAttributes: event.has(IN_ATTRIB)))
         } else if name.isEmpty, folder == .root, event.has(IN_ATTRIB) {
             state.hasRootAttributes = true
         }
@@ -443,36 +449,20 @@ final class FolderWatcher: Sendable {
             isFinal ? names.values.reduce(into: []) { $0.formUnion($1) } : names[event.name] ?? []
         if event.has(IN_IGNORED) { state.targets[event.watch] = nil }
         for link in links {
-            guard let (folder, name) = link.split else {
-                if event.has(IN_ATTRIB) {
-                    state.hasRootAttributes = true
-                } else {
-                    state.requireFullScan()
-                }
-                continue
+            if link == .root, event.has(IN_ATTRIB) {
+                state.hasRootAttributes = true
+            } else {
+                state.add(Entry(path: link))
             }
-            add(folder, name, isClosed: true, to: &state)
         }
-    }
-
-    private func add(
-        _ folder: RelativePath, _ name: [UInt8], isClosed: Bool, hasOnlyAttributes: Bool = false,
-        to state: inout State
-    ) {
-        guard !state.needsFullScan else { return }
-        var entry = Entry(
-            folder: folder, name: name, isClosed: isClosed, hasOnlyAttributes: hasOnlyAttributes)
-        if state.changed[entry.path]?.hasOnlyAttributes == false { entry.hasOnlyAttributes = false }
-        state.changed[entry.path] = entry
-        if state.changed.count > Self.maximumEntries { state.requireFullScan() }
     }
 
     // MARK: Reporting
 
-    /// Reports an entry with the events of the next 200 ms: a file that is absent may have a new name.
-    func report(_ entry: Entry) {
+    /// Reports a path with the events of the next 200 ms: a file that is absent may have a new name.
+    func report(_ path: RelativePath) {
         queue.async { [self] in
-            state.withLock { add(entry.folder, entry.name, isClosed: entry.isClosed, to: &$0) }
+            state.withLock { $0.add(Entry(path: path)) }
             scheduleReport()
         }
     }
@@ -538,8 +528,8 @@ final class FolderWatcher: Sendable {
             [weak self] in
             guard let self else { return }
             state.withLock { state in
-                for entry in entries where state.isUnclosed(entry.folder, entry.name) {
-                    self.add(entry.folder, entry.name, isClosed: false, to: &state)
+                for entry in entries where state.isUnclosed(entry.path) {
+                    state.add(Entry(path: entry.path, isClosed: false))
                 }
             }
             scheduleReport()

@@ -180,9 +180,8 @@ final class LocalSession: FolderSession {
             return value
         } catch let error as ProviderError {
             if error.isDecodingFailure { folder.recordDecoding(of: picture, error.message) }
-            if case .notFound = error, let entry = picture.path.entry {
-                folder.watcher.report(entry)
-            }
+            if case .notFound = error { folder.watcher.report(picture.path) }
+
             throw error
         }
     }

@@ -49,7 +49,7 @@ extension PictureFolder {
         if paths.contains(.root) {
             await scan(nil)
         } else if !paths.isEmpty {
-            await scan(paths.compactMap(\.entry))
+            await scan(paths.map { FolderWatcher.Entry(path: $0) })
         }
     }
 
@@ -190,13 +190,13 @@ extension PictureFolder {
     /// Reports the folders that the account cannot show, or whose changes it cannot notice.
     ///
     /// - Parameters:
-    ///   - unreported: The number of folders whose changes are not reported, and the first of them.
+    ///   - unreported: The folders whose changes are not reported.
     ///   - scan: The scan.
     ///   - deep: The folders that earlier scans omitted, because they are too deep.
     ///   - hidden: Those that they omitted, because a file hides them.
     private func setNotices(
-        _ unreported: (count: Int, example: RelativePath?), _ scan: FolderScan,
-        _ deep: Set<RelativePath>, _ hidden: Set<RelativePath>
+        _ unreported: [PictureIndex.Folder], _ scan: FolderScan, _ deep: Set<RelativePath>,
+        _ hidden: Set<RelativePath>
     ) {
         let deep = scan.deepFolders.union(scan.existing(deep))
         let hidden = scan.hidden.union(hidden).subtracting(scan.visitedPaths)
@@ -206,7 +206,7 @@ extension PictureFolder {
                 tr(
                     "Changes of some folders are noticed only at each RefreshInterval, because a limit of the kernel is reached; raise {limit}.",
                     ["limit": limit]))
-        } else if let example = unreported.example {
+        } else if let example = unreported.first?.path {
             notices.append(
                 trn(
                     "Changes of {count} folder on a network or FUSE file system, {folder}, are noticed only at each RefreshInterval.",
@@ -221,7 +221,7 @@ extension PictureFolder {
         }
         let isNew = state.withLock { state in
             (state.deepFolders, state.hiddenFolders) = (deep, hidden)
-            state.hasUnreported = unreported.count > 0 || watcher.exceededLimit != nil
+            state.hasUnreported = !unreported.isEmpty || watcher.exceededLimit != nil
             defer { state.folderNotices = notices }
             return state.folderNotices != notices
         }
@@ -362,16 +362,9 @@ extension PictureFolder {
         let entries = state.withLock { state -> [FolderWatcher.Entry]? in
             state.retry = nil
             guard !state.unavailable.contains(.root) else { return nil }
-            return state.unavailable.compactMap(\.entry)
+            return state.unavailable.map { FolderWatcher.Entry(path: $0) }
         }
         guard entries?.isEmpty != true else { return }
         await scan(entries)
-    }
-}
-
-extension RelativePath {
-    /// The entry that scans this path; nil for the pictures folder.
-    var entry: FolderWatcher.Entry? {
-        split.map { FolderWatcher.Entry(folder: $0.folder, name: $0.name, isClosed: true) }
     }
 }
