@@ -26,11 +26,6 @@ struct IndexChanges: Sendable {
 
     /// The number of photos that have changed.
     var count: Int { added.count + changed.count + removed.count }
-
-    /// The number of new photos in each folder.
-    private var new: [RelativePath: Int] {
-        added.values.reduce(into: [:]) { $0[$1, default: 0] += 1 }
-    }
 }
 
 extension IndexChanges {
@@ -78,7 +73,8 @@ extension IndexChanges {
         var events: [SessionEvent] = []
         let arrived = added.count + raisedInAll
         if arrived > 0 || isReordered { events.append(.updated(LocalSource.all.id, new: arrived)) }
-        for (folder, count) in new.merging(raised, uniquingKeysWith: +) where folder != .root {
+        let arrivedIn = added.values.reduce(into: raised) { $0[$1, default: 0] += 1 }
+        for (folder, count) in arrivedIn where folder != .root {
             events.append(.updated(LocalSource.album(folder).id, new: count))
         }
         return events
