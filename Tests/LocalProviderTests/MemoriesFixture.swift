@@ -69,11 +69,7 @@ final class MemoriesFixture: Sendable {
         return ImageFacts(width: 4, height: 3, taken: Timestamp(secondsSince1970: seconds))
     }
 
-    static func date(_ text: String) throws -> CalendarDate {
-        let numbers = text.split(separator: "-").compactMap { Int($0) }
-        return try #require(
-            CalendarDate(year: numbers[0], month: numbers[1], day: numbers[2]))
-    }
+    static func date(_ text: String) throws -> CalendarDate { try #require(CalendarDate(text)) }
 
     private static func day(_ text: String) throws -> LocalCalendar.Day {
         LocalCalendar.Day(date: try date(text), rest: .seconds(600))
