@@ -283,20 +283,20 @@ final class FolderHistory {
 
     // MARK: Marks
 
-    private func target(_ path: String) async throws -> LocalMarks.Target {
-        let absolute = Array(absolute(path).utf8)
-        return try await index.run { database in
-            let index = PictureIndex(database)
-            let file = try #require(try index.file(at: RelativePath(bytes: Array(path.utf8)))?.file)
-            let photo = try #require(try index.photo(file.id))
-            return LocalMarks.Target(photo: photo, path: absolute)
+    private func photo(_ path: String) async throws -> PictureIndex.File {
+        try await index.run { database in
+            let found = try PictureIndex(database).file(at: RelativePath(bytes: Array(path.utf8)))
+            let file = try #require(found?.file)
+            try #require(file.format != nil)
+            return file
         }
     }
 
     private func mark() async throws {
         guard let path = usedPath(), let content = files[path] else { return }
-        let place = try await target(path)
-        let id = place.photo.id
+        let root = Array(directory.appending("pictures").utf8)
+        let place = try await photo(path)
+        let id = place.id
         let user = Self.users[number(0, 2)]
         model.contents[id] = content
         if model.contents.contains(where: { $0.value == content && marks.missing.contains($0.key) })
@@ -307,7 +307,7 @@ final class FolderHistory {
             let missing = marks.missing
             let isHidden = model.hidden[user]?.contains(id) != true
             record("\(user) \(isHidden ? "hides" : "shows") \(path)")
-            #expect(try await marks.set(isHidden, .hidden, by: user) { place })
+            #expect(try await marks.set(isHidden, .hidden, by: user, below: root) { place })
             if isHidden {
                 model.hidden[user, default: []].insert(id)
             } else {
@@ -321,7 +321,7 @@ final class FolderHistory {
             let isLiked = !marks.rows(of: user).contains(id)
             record("\(user) \(isLiked ? "likes" : "unlikes") \(path)")
             let visible = model.visible(user, present.values)[content] ?? 0
-            #expect(try await marks.set(isLiked, by: user) { place })
+            #expect(try await marks.set(isLiked, by: user, below: root) { place })
             model.likes[user, default: [:]][content] = isLiked ? visible + 1 : visible - 1
         }
     }

@@ -464,7 +464,5 @@ final class FolderScan {
         changes = IndexChanges()
     }
 
-    func absolute(_ path: RelativePath) -> [UInt8] {
-        path == .root ? root : root + [UInt8(ascii: "/")] + path.bytes
-    }
+    func absolute(_ path: RelativePath) -> [UInt8] { path.absolute(below: root) }
 }

@@ -36,13 +36,6 @@ final class LocalMarks: Sendable {
         }
     }
 
-    /// A photo to be marked.
-    struct Target: Sendable {
-        let photo: PictureIndex.File
-        /// The absolute path.
-        let path: [UInt8]
-    }
-
     private let state = Mutex(State())
     private let store: Store
     let digests: DigestReader
@@ -126,33 +119,33 @@ final class LocalMarks: Sendable {
     ///   - isMarked: True to add it.
     ///   - kind: The purpose of the mark.
     ///   - user: The ``UserName/key`` of the user.
+    ///   - root: The pictures folder.
     ///   - find: Finds the photo in the index.
     /// - Returns: True if the marks have changed.
     /// - Throws: The error of `find`; `ProviderError.noSuchUser`, `.failed` for a file that cannot be read;
     ///   `StorageError`.
     func set(
-        _ isMarked: Bool, _ kind: Mark.Kind = .like, by user: String,
-        _ find: () async throws -> Target
+        _ isMarked: Bool, _ kind: Mark.Kind = .like, by user: String, below root: [UInt8],
+        _ find: () async throws -> PictureIndex.File
     ) async throws -> Bool {
-        var target = try await find()
+        var photo = try await find()
         guard let number = try await number(of: user) else {
             throw ProviderError.noSuchUser(
                 Message(
                     "The user does not exist any more; log in and register the same name again."))
         }
         let mark = Mark(user: number, kind: kind)
-        let id = target.photo.id
-        guard state.withLock({ $0.photos[id]?.contains(mark) == true }) != isMarked else {
+        guard state.withLock({ $0.photos[photo.id]?.contains(mark) == true }) != isMarked else {
             return false
         }
-        guard isMarked else { return try await remove(mark, [id]) }
+        guard isMarked else { return try await remove(mark, [photo.id]) }
         var isNew = false
         while true {
-            if try await store(mark, true, [file(of: target)]) { isNew = true }
+            if try await store(mark, true, [file(of: photo, below: root)]) { isNew = true }
             // A scan that did not know of the mark may have found another file meanwhile.
             let now = try await find()
-            guard now.photo.stamp != target.photo.stamp else { return isNew }
-            target = now
+            guard now.stamp != photo.stamp else { return isNew }
+            photo = now
         }
     }
 
@@ -162,11 +155,12 @@ final class LocalMarks: Sendable {
     ///   - kind: The purpose of the mark.
     ///   - ids: The photos. Unknown ones are ignored.
     ///   - user: The ``UserName/key`` of the user.
+    ///   - root: The pictures folder.
     ///   - find: Finds a photo in the index.
-    /// - Throws: See ``set(_:_:by:_:)``.
+    /// - Throws: See ``set(_:_:by:below:_:)``.
     func setAll(
-        _ kind: Mark.Kind, _ ids: Set<Int64>, by user: String,
-        _ find: (Int64) async throws -> Target
+        _ kind: Mark.Kind, _ ids: Set<Int64>, by user: String, below root: [UInt8],
+        _ find: (Int64) async throws -> PictureIndex.File
     ) async throws {
         guard let number = try await number(of: user) else { return }
         let mark = Mark(user: number, kind: kind)
@@ -175,22 +169,25 @@ final class LocalMarks: Sendable {
         }
         for id in ids.subtracting(before) {
             do {
-                _ = try await set(true, kind, by: user) { try await find(id) }
+                _ = try await set(true, kind, by: user, below: root) { try await find(id) }
             } catch ProviderError.notFound {}
         }
         let others = before.subtracting(ids)
         if !others.isEmpty { _ = try await remove(mark, others) }
     }
 
-    private func file(of target: Target) async throws -> PhotoFile {
-        let (id, path) = (target.photo.id, target.photo.path)
+    private func file(
+        of photo: PictureIndex.File, below root: [UInt8]
+    ) async throws -> PhotoFile {
+        let (id, path) = (photo.id, photo.path)
         let known = try await store.run { try Self.files([id], $0).first }
-        if let known, known.path == path, known.stamp.content == target.photo.stamp.content {
+        if let known, known.path == path, known.stamp.content == photo.stamp.content {
             return known
         }
-        guard let result = await digests.digest(ofFile: target.path), let digest = result.digest
+        let absolute = path.absolute(below: root)
+        guard let result = await digests.digest(ofFile: absolute), let digest = result.digest
         else {
-            throw await digests.isAbsent(target.path)
+            throw await digests.isAbsent(absolute)
                 ? ProviderError.notFound(Message("The photo does not exist any more."))
                 : .failed(Message("The file of the photo cannot be read."))
         }

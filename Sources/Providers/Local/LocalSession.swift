@@ -65,10 +65,10 @@ final class LocalSession: FolderSession {
     }
 
     func photo(_ id: PhotoID) async throws -> Photo {
-        var picture = try await folder.read { try Self.picture(id, $0) }
+        var picture = try await picture(id)
         if !picture.isExamined {
             await folder.metadataReader.waitForMetadata(of: picture.id)
-            picture = try await folder.read { try Self.picture(id, $0) }
+            picture = try await self.picture(id)
         }
         return folder.marks.mark([folder.photo(picture)], for: user)[0]
     }
@@ -172,7 +172,7 @@ final class LocalSession: FolderSession {
     private func withPicture<Value>(
         _ photo: PhotoID, _ size: ImageSize, _ body: (PictureIndex.File) async throws -> Value
     ) async throws -> Value {
-        let picture = try await folder.read { try Self.picture(photo, $0) }
+        let picture = try await picture(photo)
         do {
             let value = try await body(picture)
             // The full size is the file itself.
@@ -210,11 +210,13 @@ final class LocalSession: FolderSession {
         }
     }
 
-    static func picture(_ id: PhotoID, _ index: PictureIndex) throws -> PictureIndex.File {
-        guard let row = id.row, let picture = try index.photo(row) else {
-            throw PictureFolder.noPhoto(id)
+    private func picture(_ id: PhotoID) async throws -> PictureIndex.File {
+        try await folder.read { index in
+            guard let row = id.row, let picture = try index.photo(row) else {
+                throw PictureFolder.noPhoto(id)
+            }
+            return picture
         }
-        return picture
     }
 
     private static func noSource(_ source: SourceID) -> ProviderError {
@@ -258,20 +260,16 @@ extension LocalSession {
     func setLiked(
         _ photo: PhotoID, _ isLiked: Bool
     ) async throws -> (photo: Photo, count: Int)? {
-        guard try await folder.marks.set(isLiked, by: user, { try await target(photo) }) else {
-            return nil
+        let isNew = try await folder.marks.set(isLiked, by: user, below: folder.root) {
+            try await self.picture(photo)
         }
+        guard isNew else { return nil }
         // The metadata may be incomplete: a like does not wait for the metadata of the file.
-        let picture = try await target(photo).photo
+        let picture = try await picture(photo)
         return (
             folder.marks.mark([folder.photo(picture)], for: user)[0],
             folder.marks.count(of: user)
         )
-    }
-
-    private func target(_ photo: PhotoID) async throws -> LocalMarks.Target {
-        let picture = try await folder.read { try Self.picture(photo, $0) }
-        return LocalMarks.Target(photo: picture, path: folder.absolute(picture.path))
     }
 
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
@@ -280,8 +278,9 @@ extension LocalSession {
             case .hidden: .hidden
             case .current: .current
             }
-        try await folder.marks.setAll(kind, Set(photos.compactMap(\.row)), by: user) { row in
-            try await target(PhotoID(row: row))
+        let ids = Set(photos.compactMap(\.row))
+        try await folder.marks.setAll(kind, ids, by: user, below: folder.root) { row in
+            try await picture(PhotoID(row: row))
         }
     }
 }

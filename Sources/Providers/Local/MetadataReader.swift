@@ -264,11 +264,11 @@ final class MetadataReader: Sendable {
     private func metadata(
         of picture: PictureIndex.File, _ urgency: ImageUrgency
     ) async -> (file: PictureIndex.File, facts: ImageFacts?)? {
-        let path = root + [UInt8(ascii: "/")] + picture.path.bytes
         do {
+            let path = picture.path.absolute(below: root)
             var facts = try await images.probe(path, urgency: urgency)
-            if facts.clockSeconds == nil, let name = picture.path.split?.name {
-                let time = CivilTime(fileName: name)
+            if facts.clockSeconds == nil {
+                let time = CivilTime(fileName: picture.name)
                 (facts.clockSeconds, facts.clockOffset) = (
                     time?.seconds, time?.offset.map(Int64.init)
                 )

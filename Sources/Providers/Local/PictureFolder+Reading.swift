@@ -102,9 +102,7 @@ extension PictureFolder {
         }
     }
 
-    func absolute(_ path: RelativePath) -> [UInt8] {
-        root + [UInt8(ascii: "/")] + path.bytes
-    }
+    func absolute(_ path: RelativePath) -> [UInt8] { path.absolute(below: root) }
 
     /// Returns a path to the photo that is valid UTF-8: its own path, or that of a link in the cache.
     ///

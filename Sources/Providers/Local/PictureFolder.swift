@@ -15,7 +15,6 @@ internal import Translation
 final class PictureFolder: Sendable {
     struct State {
         var listeners: [Int: Listener] = [:]
-        var lastListener = 0
         var status = SessionStatus.loading(reason: Message("The pictures folder is being read."))
         /// The number of photos in the index.
         var photoCount = 0
@@ -29,6 +28,7 @@ final class PictureFolder: Sendable {
         var wasRecreated = false
         /// Calls that wait for a scan of everything.
         var refreshers: [Int: Refresher] = [:]
+        /// The number of the last listener or refresher.
         var lastNumber = 0
         /// The mount points when they were last compared; nil before the first scan.
         var mountPoints: Set<[UInt8]>?
@@ -209,11 +209,11 @@ final class PictureFolder: Sendable {
     func addListener(_ user: String) -> (id: Int, events: AsyncStream<SessionEvent>) {
         let (events, continuation) = AsyncStream<SessionEvent>.makeStream()
         return state.withLock { state in
-            state.lastListener += 1
-            state.listeners[state.lastListener] = Listener(user: user, events: continuation)
+            state.lastNumber += 1
+            state.listeners[state.lastNumber] = Listener(user: user, events: continuation)
             continuation.yield(.status(state.status))
             if !state.notices.isEmpty { continuation.yield(.notices(state.notices)) }
-            return (state.lastListener, events)
+            return (state.lastNumber, events)
         }
     }
 

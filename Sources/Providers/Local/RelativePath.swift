@@ -9,6 +9,11 @@ struct RelativePath: Hashable, Sendable {
 
     private static let slash = UInt8(ascii: "/")
 
+    /// Returns the absolute path in the pictures folder `root`.
+    func absolute(below root: [UInt8]) -> [UInt8] {
+        bytes.isEmpty ? root : root + [Self.slash] + bytes
+    }
+
     func appending(_ name: [UInt8]) -> RelativePath {
         RelativePath(bytes: bytes.isEmpty ? name : bytes + [Self.slash] + name)
     }
