@@ -56,20 +56,16 @@ extension PictureIndex {
         WHERE format > 0 AND examined < \(metadataVersion) ORDER BY position DESC LIMIT ?
         """
 
-    /// The difference that the metadata of a photo makes for sources.
-    struct Redating: Sendable {
-        /// The former and the new date of capture.
-        let dates: (before: CalendarDate?, after: CalendarDate?)
-        /// True if the position in all photos and in the album has changed.
-        let isMoved: Bool
-    }
-
     /// Stores the metadata of a file, unless the file has changed meanwhile.
     ///
     /// A date of capture in the future, or the one to which clocks are reset, counts as unknown.
     ///
-    /// - Returns: The difference for sources; nil if there is none.
-    func setFacts(_ facts: ImageFacts?, of file: File) throws(StorageError) -> Redating? {
+    /// - Returns: The former and the new date of capture, and true if the position in all photos and in the album has
+    ///   changed; nil if there is no difference for sources.
+    func setFacts(
+        _ facts: ImageFacts?, of file: File
+    ) throws(StorageError) -> (dates: (before: CalendarDate?, after: CalendarDate?), isMoved: Bool)?
+    {
         var (date, taken) = (facts?.takenOn, facts?.taken?.secondsSince1970)
         if facts?.clockSeconds == 0 || taken ?? 0 > Timestamp.now.secondsSince1970 + 86_400 {
             (date, taken) = (nil, nil)
@@ -98,8 +94,8 @@ extension PictureIndex {
                 .text(facts?.lens), .real(facts?.exposureTime), .real(facts?.aperture),
                 .integer(facts?.iso), .bool(facts?.isAnimated == true), .integer(file.id),
             ])
-        return isMoved || before?.date != date
-            ? Redating(dates: (before?.date, date), isMoved: isMoved) : nil
+        guard isMoved || before?.date != date else { return nil }
+        return ((before?.date, date), isMoved)
     }
 
     /// Reads the columns `year, day` after the first one, by which `memories` are found; nil if the date is unknown.

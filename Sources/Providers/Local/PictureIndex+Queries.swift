@@ -5,13 +5,6 @@ internal import Storage
 /// The queries for pages, photos and albums.
 extension PictureIndex {
 
-    /// A folder with photos.
-    struct Album {
-        let path: RelativePath
-        let count: Int
-        let cover: Int64
-    }
-
     /// A position in a source: after the photo `id` at `position`, in a walk that began after the former position with
     /// the number `lastFormerPosition`.
     struct IndexPosition {
@@ -162,8 +155,9 @@ extension PictureIndex {
         return try database.all(query, values + selected) { Self.file($0, in: .root) }
     }
 
-    /// Returns the folders below the pictures folder that contain photos, by path.
-    func albums() throws(StorageError) -> [Album] {
+    /// Returns the folders below the pictures folder that contain photos, by path, each with the number of its photos and
+    /// its first one.
+    func albums() throws(StorageError) -> [(path: RelativePath, count: Int, cover: Int64)] {
         try database.all(
             """
             SELECT path, (SELECT count(*) FROM file WHERE folder = folder.id AND format > 0),
@@ -171,11 +165,7 @@ extension PictureIndex {
                     ORDER BY position DESC, file.id DESC LIMIT 1) AS cover
             FROM folder WHERE path <> x'' AND cover IS NOT NULL ORDER BY path
             """
-        ) {
-            Album(
-                path: RelativePath(bytes: $0.blob(0)), count: Int($0.integer(1)),
-                cover: $0.integer(2))
-        }
+        ) { (RelativePath(bytes: $0.blob(0)), Int($0.integer(1)), $0.integer(2)) }
     }
 
     /// Returns the row of an album: a folder with photos, other than the pictures folder.
