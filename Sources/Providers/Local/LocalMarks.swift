@@ -237,12 +237,6 @@ final class LocalMarks: Sendable {
         return state.withLock { $0.users[user] }
     }
 
-    /// Removes a user from the memory. `delete` deletes the user with all their marks from the database.
-    func removeUser(_ user: String, _ delete: () async throws -> Void) async throws {
-        try await delete()
-        try await load(again: true)
-    }
-
     // MARK: Scans
 
     /// Returns the stored files of photos. Blocks, unless there are none.

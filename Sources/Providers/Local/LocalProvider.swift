@@ -191,7 +191,8 @@ extension LocalProvider {
 
     package func removeUser(_ account: AccountIdentity) async throws {
         guard let name = UserName(account.username) else { return }
-        try await marks.removeUser(name.key) { try await users.remove(name) }
+        try await users.remove(name)
+        try await marks.load(again: true)
         await avatars.remove(name.key)
     }
 
