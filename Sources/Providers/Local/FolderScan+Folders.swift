@@ -33,16 +33,9 @@ extension FolderScan {
             return
         }
         let absolutePath = absolute(path)
-        let status: FileStatus
-        switch try lookUp([absolutePath])[0] {
-        case .absent: return
-        case .unavailable:
-            unavailable.insert(path)
-            return
-        case .found(let found):
-            guard found.kind == .directory else { return }
-            status = found
-        }
+        let lookup = try lookUp([absolutePath])[0]
+        if case .unavailable = lookup { unavailable.insert(path) }
+        guard let status = lookup.status, status.kind == .directory else { return }
         guard try isUnvisited(path, status), visited.insert(status.identity).inserted else {
             aliases.insert(path)
             return
