@@ -123,6 +123,11 @@ extension DirectoryListing {
     }
 }
 
+extension Collection<UInt8> {
+    /// The name with letters of ASCII in lower case.
+    var lowercased: [UInt8] { map { 0x41...0x5a ~= $0 ? $0 | 0x20 : $0 } }
+}
+
 /// The kind of content of a file, according to its first bytes.
 enum FileContent {
     case image(ImageFormat)
@@ -138,31 +143,27 @@ enum FileContent {
         vob wav webm wma wmv xcf xls xlsx xml xmp xz yaml zip zst 7z
         """.split(whereSeparator: \.isWhitespace).map { Array($0.utf8) })
 
-    init(ofFile path: [UInt8]) {
+    /// Reads the first bytes of a file.
+    static func read(_ path: [UInt8]) -> FileContent {
         let ending = path.suffix(6).split(
             separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         if ending.count > 1, let last = ending.last,
-            Self.otherEndings.contains(last.map { 0x41...0x5a ~= $0 ? $0 | 0x20 : $0 })
+            otherEndings.contains(last.lowercased)
         {
-            self = .other
-            return
+            return .other
         }
         let descriptor = openForReading(path)
-        guard descriptor >= 0 else {
-            self = .unreadable
-            return
-        }
+        guard descriptor >= 0 else { return .unreadable }
         defer { close(descriptor) }
         // Without this, the system also reads the following bytes, from a server of 256 KB.
         posix_fadvise(descriptor, 0, 0, POSIX_FADV_RANDOM)
         let file = FileBytes(descriptor: descriptor)
         guard file.bytes(at: 0, min(file.count, ImageFormat.prefixBytes)) != nil else {
-            self = .unreadable
-            return
+            return .unreadable
         }
         // A raw file without a preview cannot be shown.
         let format = ImageFormat(file)
         let isShown = format != .raw || ImageHeader(file, format: .raw) != nil
-        self = format.flatMap { isShown ? .image($0) : nil } ?? .other
+        return format.flatMap { isShown ? .image($0) : nil } ?? .other
     }
 }

@@ -21,7 +21,7 @@ struct PhotoFilter: Sendable, Hashable {
 
     /// Returns true if a file with this name, also in capital letters, hides its folder.
     static func isMarker(_ name: [UInt8]) -> Bool {
-        markers.contains(name.map { 0x41...0x5a ~= $0 ? $0 | 0x20 : $0 })
+        markers.contains(name.lowercased)
     }
 
     /// Returns true if a folder is hidden by its name. The folders above it are not considered.

@@ -73,7 +73,7 @@ final class PictureFiles {
 
     /// Reads the first bytes of files.
     func contents(_ paths: [[UInt8]]) -> [FileContent] {
-        each(paths, orElse: .unreadable) { FileContent(ofFile: $0) }
+        each(paths, orElse: .unreadable) { FileContent.read($0) }
     }
 
     /// Reads a folder.
