@@ -168,11 +168,8 @@ final class FolderScan {
     func unreportedFolders() throws -> [PictureIndex.Folder] {
         let remote = files.remoteDevices
         guard !remote.isEmpty || watcher.exceededLimit != nil else { return [] }
-        return try index { try $0.foldersAndTimes() }.filter { isUnreported($0, remote) }
-    }
-
-    private func isUnreported(_ folder: PictureIndex.Folder, _ remote: Set<Int64>) -> Bool {
-        remote.contains(folder.device) || watcher.isUnwatched(folder.path)
+        return try index { try $0.foldersAndTimes() }
+            .filter { remote.contains($0.device) || watcher.isUnwatched($0.path) }
     }
 
     /// Returns the paths that are not proven to be absent.
@@ -189,12 +186,9 @@ final class FolderScan {
     /// - Returns: The folders whose changes are not reported.
     /// - Throws: `StorageError`, `CancellationError`.
     func scanUnreported(_ hidden: Set<RelativePath>) throws -> [PictureIndex.Folder] {
-        let remote = files.remoteDevices
-        let known = try index { try $0.foldersAndTimes() }
-        let folders = known.filter { isUnreported($0, remote) }
-        let lookups = try lookUp(folders.map { absolute($0.path) })
+        let folders = try unreportedFolders()
         var changed: [RelativePath] = []
-        for (folder, lookup) in zip(folders, lookups) {
+        for (folder, lookup) in zip(folders, try lookUp(folders.map { absolute($0.path) })) {
             switch lookup {
             case .found(let status) where status.kind == .directory:
                 if status.stamp.modified != folder.modified { changed.append(folder.path) }
@@ -206,6 +200,7 @@ final class FolderScan {
         self.hidden = Set(existing(markers).compactMap(\.split?.folder))
         changed += hidden.subtracting(self.hidden)
         if !changed.isEmpty {
+            let known = try index { try $0.foldersAndTimes() }
             unchangedFolders = Set(known.map(\.path)).subtracting(changed)
             _ = lookUpRoot()
             try scanTree(changed)
