@@ -67,10 +67,9 @@ import Testing
         try await folder.become { try await folder.titles(SourceID("likes")) == ["a"] }
         #expect(try await folder.id("a") == id)
         #expect(try await folder.titles() == ["a", "b"])
-        folder.session.close()
-        try PhotosFixture.write(picture(), to: Array(folder.path(name).utf8))
-        let again = try PhotosFixture(folder.directory)
-        try await again.ready()
+        let again = try await folder.restarted {
+            try PhotosFixture.write(picture(), to: Array(folder.path(name).utf8))
+        }
         #expect(try await again.titles().count == 2)
         #expect(try await again.titles(SourceID("likes")) == [])
     }
@@ -119,10 +118,9 @@ import Testing
         try await folder.shows(["f", "a"])
         unlink(folder.path("x/\(name)"))
         try await folder.shows(["f", "e", "d", "c", "b", "a"])
-        folder.session.close()
-        try PhotosFixture.write([], to: Array(folder.path(name).utf8))
-        let again = try PhotosFixture(folder.directory)
-        try await again.ready()
+        let again = try await folder.restarted {
+            try PhotosFixture.write([], to: Array(folder.path(name).utf8))
+        }
         #expect(try await again.titles() == [])
         unlink(folder.path(name))
         try await again.become { try await again.titles().count == 6 }

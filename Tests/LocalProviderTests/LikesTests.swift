@@ -13,16 +13,6 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LikesTests {
     private static let likes = SourceID("likes")
 
-    /// Ends the session, changes something, and opens the same folder in a new provider.
-    private func restarted(
-        _ fixture: PhotosFixture, withCache: Bool = true, _ change: () throws -> Void = {}
-    ) async throws -> PhotosFixture {
-        fixture.session.close()
-        try change()
-        if !withCache { try FileManager.default.removeItem(atPath: fixture.cache) }
-        return try await PhotosFixture.scanned([], fixture.directory)
-    }
-
     /// The number of files that were read for their content.
     private func reads(_ fixture: PhotosFixture) -> Int {
         fixture.session.folder.marks.digests.reads.load(ordering: .relaxed)
@@ -95,7 +85,7 @@ import Testing
     @Test(arguments: [true, false])
     func `a like survives a restart, and no file is read`(withCache: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "b")
-        let again = try await restarted(folder, withCache: withCache)
+        let again = try await folder.restarted(withCache: withCache)
         #expect(try await again.titles(Self.likes) == ["b"])
         try await again.events.wait { events in
             events.contains { if case .likes(1) = $0 { true } else { false } } ? true : nil
@@ -108,14 +98,14 @@ import Testing
         try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
         try await folder.become { try await folder.sourceIDs().contains("album:y") }
         #expect(try await folder.titles(Self.likes) == ["b"])
-        let again = try await restarted(folder) {
+        let again = try await folder.restarted {
             PhotosFixture.makeFolder(folder.path("z"))
             try PhotosFixture.check(rename(folder.path("y/b.jpg"), folder.path("z/c.jpg")))
         }
         try await again.shows(["c"], Self.likes)
         #expect(reads(again) == 0)
         // Without the index, the file is found by its content.
-        let third = try await restarted(again, withCache: false) {
+        let third = try await again.restarted(withCache: false) {
             try PhotosFixture.check(rename(folder.path("z/c.jpg"), folder.path("d.jpg")))
         }
         try await third.shows(["d"], Self.likes)
@@ -130,7 +120,7 @@ import Testing
             unlink(folder.path("a.jpg"))
         }
         var again = folder
-        if isRunning { try move() } else { again = try await restarted(folder, move) }
+        if isRunning { try move() } else { again = try await folder.restarted(move) }
         try await again.become {
             let moved = try await again.photos(SourceID("all")).filter(\.isLiked).map(\.id)
             let likes = try await again.photos(Self.likes).map(\.id)
@@ -150,7 +140,7 @@ import Testing
         #expect(try await folder.titles(Self.likes) == ["a"])
         let files = try folder.session.folder.marks.storedFiles([#require(id.row)])
         #expect(files.map(\.stamp.modified) == [5_000_000_000_000_000])
-        let again = try await restarted(folder, withCache: false) {
+        let again = try await folder.restarted(withCache: false) {
             try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg")))
         }
         try await again.shows(["z"], Self.likes)
@@ -222,7 +212,7 @@ import Testing
                 ? true : nil
         }
         #expect(try await folder.photos(Self.likes) == [])
-        let again = try await restarted(folder)
+        let again = try await folder.restarted()
         #expect(try await again.photos(Self.likes) == [])
         PhotosFixture.makeFolder(again.path("back"))
         try PhotosFixture.check(rename(kept, again.path("back/z.jpg")))
@@ -235,12 +225,12 @@ import Testing
     @Test func `files of the same size are read once, and not at each start`() async throws {
         let names = (0..<9).map { "\($0).jpg" }
         let folder = try await PhotosFixture.scanned(names, liking: "4")
-        let second = try await restarted(folder) { unlink(folder.path("4.jpg")) }
+        let second = try await folder.restarted { unlink(folder.path("4.jpg")) }
         #expect(try await second.photos(Self.likes) == [])
         let read = reads(second)
         #expect(read >= 8)
         #expect(reads(second) == read)
-        let third = try await restarted(second)
+        let third = try await second.restarted()
         #expect(reads(third) == 0)
     }
 
@@ -251,7 +241,7 @@ import Testing
         try await folder.like("a")
         #expect(try await folder.titles(Self.likes) == ["a"])
         try await folder.like("b")
-        let again = try await restarted(folder, withCache: false)
+        let again = try await folder.restarted(withCache: false)
         #expect(try await Set(again.titles(Self.likes)) == ["a", "b"])
         _ = try await again.session.setLiked(again.id("a"), false)
         #expect(try await again.titles(Self.likes) == ["b"])
@@ -267,7 +257,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try await folder.photos(Self.likes).count == 20)
-        let again = try await restarted(folder)
+        let again = try await folder.restarted()
         #expect(try await again.photos(Self.likes).count == 20)
     }
 

@@ -41,10 +41,9 @@ import Testing
                 try await scan(fixture)
             }
         case .stopped, .wiped:
-            fixture.session.close()
-            for step in steps { try step() }
-            if daemon == .wiped { try FileManager.default.removeItem(atPath: fixture.cache) }
-            fixture = try await PhotosFixture.scanned([], fixture.directory)
+            fixture = try await fixture.restarted(withCache: daemon == .stopped) {
+                for step in steps { try step() }
+            }
         }
         try await scan(fixture)
         return fixture

@@ -16,10 +16,6 @@ import Testing
         FolderWatcher.Entry(path: RelativePath(bytes: Array(path.utf8)))
     }
 
-    private func restarted(_ fixture: PhotosFixture) async throws -> PhotosFixture {
-        try await PhotosFixture.scanned([], fixture.directory)
-    }
-
     @Test(arguments: [PhotoMark.hidden, .current])
     func
         `a marked photo keeps its ID after a move and the loss of the cache, and no other photo gets it`(
@@ -29,11 +25,10 @@ import Testing
         let folder = try await PhotosFixture.scanned(["A/a3.jpg", "B/b.jpg"])
         let id = try await folder.id("a3")
         try await folder.session.setMarked([id], mark)
-        folder.session.close()
-        try PhotosFixture.check(rename(folder.path("A/a3.jpg"), folder.path("B/moved.jpg")))
-        try folder.add("A/a3.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
-        try FileManager.default.removeItem(atPath: folder.cache)
-        let again = try await restarted(folder)
+        let again = try await folder.restarted(withCache: false) {
+            try PhotosFixture.check(rename(folder.path("A/a3.jpg"), folder.path("B/moved.jpg")))
+            try folder.add("A/a3.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
+        }
         #expect(try await again.id("moved") == id)
         #expect(try await again.id("a3") != id)
         // The ID is not kept any more.
@@ -60,10 +55,9 @@ import Testing
     {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
-        folder.session.close()
-        chmod(folder.directory.appending("data/data.sqlite"), 0o400)
-        try FileManager.default.removeItem(atPath: folder.cache)
-        let again = try await restarted(folder)
+        let again = try await folder.restarted(withCache: false) {
+            chmod(folder.directory.appending("data/data.sqlite"), 0o400)
+        }
         #expect(try await again.photos().filter(\.isLiked).map(\.id) == [id])
     }
 
@@ -71,8 +65,7 @@ import Testing
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         try FileManager.default.removeItem(atPath: folder.directory.appending("data"))
         try await folder.like("a")
-        folder.session.close()
-        let again = try await restarted(folder)
+        let again = try await folder.restarted()
         #expect(try await again.titles(SourceID("likes")) == ["a"])
     }
 
@@ -106,8 +99,7 @@ import Testing
         try await folder.session.folder.store.run { database in
             try database.execute("UPDATE file SET inode = inode + 1")
         }
-        folder.session.close()
-        let again = try await restarted(folder)
+        let again = try await folder.restarted()
         let isChanged = again.events.value.contains {
             if case .changed = $0 { true } else { false }
         }

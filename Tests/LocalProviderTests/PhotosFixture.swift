@@ -108,6 +108,16 @@ final class PhotosFixture: Sendable {
         return fixture
     }
 
+    /// Ends the session, changes something, and opens the same folder in a new provider.
+    func restarted(
+        withCache: Bool = true, _ change: () throws -> Void = {}
+    ) async throws -> PhotosFixture {
+        session.close()
+        try change()
+        if !withCache { try FileManager.default.removeItem(atPath: cache) }
+        return try await Self.scanned([], directory)
+    }
+
     /// Likes the photo with a title.
     func like(_ title: String) async throws {
         #expect(try await session.setLiked(id(title), true) != nil)
