@@ -99,11 +99,11 @@ import Testing
         let folder = try await PhotosFixture.ready(["x/a.jpg", "x/b.jpg", "y/c.jpg"])
         let id = try await folder.id("a")
         var before = folder.events.value.count
-        try PhotosFixture.check(rename(folder.path("x/a.jpg"), folder.path("x/z.jpg")))
+        try folder.move("x/a.jpg", to: "x/z.jpg")
         try await folder.changed(id, after: before)
         #expect(try await folder.id("z") == id)
         before = folder.events.value.count
-        try PhotosFixture.check(rename(folder.path("x/z.jpg"), folder.path("y/z.jpg")))
+        try folder.move("x/z.jpg", to: "y/z.jpg")
         try await folder.updated(Self.album("y"), new: 1, after: before)
         try await folder.updated(Self.album("x"), new: 0, after: before)
         #expect(try await folder.id("z") == id)
@@ -120,8 +120,7 @@ import Testing
         // Either up by one from the last, or down by one from the first.
         let step = order[0] == 3 ? 1 : -1
         for number in order {
-            try PhotosFixture.check(
-                rename(folder.path("\(number).jpg"), folder.path("\(number + step).jpg")))
+            try folder.move("\(number).jpg", to: "\(number + step).jpg")
         }
         try await folder.shows((1...3).reversed().map { "\($0 + step)" })
         for number in 1...3 {
@@ -133,8 +132,7 @@ import Testing
         let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
         for (old, new) in [("a", "c"), ("b", "a"), ("c", "b")] {
-            try PhotosFixture.check(
-                rename(folder.path("\(old).jpg"), folder.path("\(new).jpg")))
+            try folder.move("\(old).jpg", to: "\(new).jpg")
         }
         try await folder.become {
             guard let photo = try await folder.photos().first(where: { $0.title == "a" }) else {
@@ -150,7 +148,7 @@ import Testing
     {
         let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
-        try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg")))
+        try folder.move("b.jpg", to: "a.jpg")
         try await folder.removed([a])
         #expect(try await folder.id("a") == b)
     }
@@ -160,7 +158,7 @@ import Testing
     {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
         let b = try await folder.id("b")
-        try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg")))
+        try folder.move("b.jpg", to: "a.jpg")
         try folder.add("b.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
         _ = try await folder.session.refresh(PhotosFixture.all)
         #expect(try await folder.id("a") == b)
@@ -179,7 +177,7 @@ import Testing
     @Test func `the photos in a renamed folder keep their IDs`() async throws {
         let folder = try await PhotosFixture.ready(["x/a.jpg", "x/deep/b.jpg"])
         let ids = try await folder.photos().map(\.id)
-        try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
+        try folder.move("x", to: "y")
         try await folder.become {
             try await folder.sourceIDs() == ["all", "album:y", "album:y/deep"]
         }

@@ -137,7 +137,7 @@ import Testing
         }
         _ = try await folder.session.refresh(PhotosFixture.all)
         #expect(try await folder.sourceIDs() == ["all", "album:ok", "album:ok/link"])
-        try PhotosFixture.check(rename(folder.path("n/.nomedia"), folder.path("ok/.nomedia")))
+        try folder.move("n/.nomedia", to: "ok/.nomedia")
         try await folder.become { try await folder.sourceIDs() == ["all", "album:n/sub"] }
         unlink(folder.path("ok/.nomedia"))
         try await folder.become {

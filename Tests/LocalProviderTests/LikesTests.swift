@@ -95,18 +95,18 @@ import Testing
 
     @Test func `a moved file keeps its like`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "b")
-        try PhotosFixture.check(rename(folder.path("x"), folder.path("y")))
+        try folder.move("x", to: "y")
         try await folder.become { try await folder.sourceIDs().contains("album:y") }
         #expect(try await folder.titles(Self.likes) == ["b"])
         let again = try await folder.restarted {
             PhotosFixture.makeFolder(folder.path("z"))
-            try PhotosFixture.check(rename(folder.path("y/b.jpg"), folder.path("z/c.jpg")))
+            try folder.move("y/b.jpg", to: "z/c.jpg")
         }
         try await again.shows(["c"], Self.likes)
         #expect(reads(again) == 0)
         // Without the index, the file is found by its content.
         let third = try await again.restarted(withCache: false) {
-            try PhotosFixture.check(rename(folder.path("z/c.jpg"), folder.path("d.jpg")))
+            try folder.move("z/c.jpg", to: "d.jpg")
         }
         try await third.shows(["d"], Self.likes)
         #expect(reads(third) == 1)
@@ -141,7 +141,7 @@ import Testing
         let files = try folder.session.folder.marks.storedFiles([#require(id.row)])
         #expect(files.map(\.stamp.modified) == [5_000_000_000_000_000])
         let again = try await folder.restarted(withCache: false) {
-            try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("z.jpg")))
+            try folder.move("a.jpg", to: "z.jpg")
         }
         try await again.shows(["z"], Self.likes)
     }
@@ -150,7 +150,7 @@ import Testing
     @Test func `a photo that is replaced keeps its like, and its backup is no photo`() async throws
     {
         let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
-        try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("a.jpg_original")))
+        try folder.move("a.jpg", to: "a.jpg_original")
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.become {
             try await folder.photos(Self.likes).first?.created
@@ -165,7 +165,7 @@ import Testing
     @Test func `a photo that a scan found as a backup only keeps its like`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         let id = try await folder.photos().map(\.id)
-        try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("a.jpg~")))
+        try folder.move("a.jpg", to: "a.jpg~")
         try await folder.shows([])
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try PhotosFixture.check(unlink(folder.path("a.jpg~")))

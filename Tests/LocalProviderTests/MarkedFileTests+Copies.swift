@@ -76,7 +76,7 @@ extension MarkedFileTests {
         for title in ["a", "b"] { try await folder.like(title) }
         unlink(folder.path("b.jpg"))
         try await scan(folder)
-        try PhotosFixture.check(rename(folder.path("a.jpg"), folder.path("b.jpg")))
+        try folder.move("a.jpg", to: "b.jpg")
         try await scan(folder)
         let again = try await change(folder, .wiped) {
             try overwrite("c.jpg", PhotosFixture.jpeg + [1], folder)

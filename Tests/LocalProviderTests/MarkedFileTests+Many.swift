@@ -43,10 +43,7 @@ extension MarkedFileTests {
         let again = try await change(folder, .wiped) {
             PhotosFixture.makeFolder(folder.path("moved"))
             for index in 0..<1300 {
-                try PhotosFixture.check(
-                    rename(
-                        folder.path("\(index).jpg"),
-                        folder.path("moved/\((index + 1) % 1300)-.jpg")))
+                try folder.move("\(index).jpg", to: "moved/\((index + 1) % 1300)-.jpg")
             }
         }
         #expect(again.session.folder.marks.count(of: "ada") == 1300)

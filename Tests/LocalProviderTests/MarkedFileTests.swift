@@ -162,8 +162,7 @@ import Testing
         let folder = try await PhotosFixture.scanned(
             (1...5).map { "IMG_000\($0).jpg" }, liking: "IMG_0001", "IMG_0003")
         func move(_ from: Int, _ to: Int) throws {
-            try PhotosFixture.check(
-                rename(folder.path("IMG_000\(from).jpg"), folder.path("IMG_000\(to).jpg")))
+            try folder.move("IMG_000\(from).jpg", to: "IMG_000\(to).jpg")
         }
         let again = try await change(
             folder, daemon,
@@ -176,7 +175,7 @@ import Testing
     @Test(arguments: [true, false])
     func `a photo that replaces a liked one is an edit of it`(hasOtherName: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
-        try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("x/a.jpg")))
+        try folder.move("b.jpg", to: "x/a.jpg")
         if hasOtherName {
             try PhotosFixture.check(link(folder.path("x/a.jpg"), folder.path("c.jpg")))
         } else {
@@ -244,7 +243,7 @@ import Testing
         let again = try await change(
             folder, daemon,
             { unlink(folder.path("a.jpg")) },
-            { try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("a.jpg"))) })
+            { try folder.move("b.jpg", to: "a.jpg") })
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == [])
     }

@@ -26,7 +26,7 @@ import Testing
         let id = try await folder.id("a3")
         try await folder.session.setMarked([id], mark)
         let again = try await folder.restarted(withCache: false) {
-            try PhotosFixture.check(rename(folder.path("A/a3.jpg"), folder.path("B/moved.jpg")))
+            try folder.move("A/a3.jpg", to: "B/moved.jpg")
             try folder.add("A/a3.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
         }
         #expect(try await again.id("moved") == id)

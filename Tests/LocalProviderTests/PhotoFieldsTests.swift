@@ -59,7 +59,7 @@ struct PhotoFieldsTests {
         for photo in photos { #expect(try await fixture.session.photo(photo.id) == photo) }
         #expect(try await fixture.photos(SourceID("album:x")).map(\.album) == ["x"])
         // A moved photo is in another album.
-        try PhotosFixture.check(rename(fixture.path("x/b.jpg"), fixture.path("x/y/b.jpg")))
+        try fixture.move("x/b.jpg", to: "x/y/b.jpg")
         try await fixture.become {
             try await fixture.photos().map(\.album) == ["x/y", "x/y", nil]
         }

@@ -127,6 +127,10 @@ final class PhotosFixture: Sendable {
 
     func path(_ name: String) -> String { "\(root)/\(name)" }
 
+    func move(_ name: String, to other: String) throws {
+        try Self.check(rename(path(name), path(other)))
+    }
+
     /// Adds a complete file to the pictures folder by a rename.
     func add(_ name: String, seconds: Int, bytes: [UInt8] = jpeg) throws {
         try Self.add(name, seconds: seconds, bytes: bytes, below: root, directory)
