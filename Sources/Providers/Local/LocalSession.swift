@@ -181,7 +181,6 @@ final class LocalSession: FolderSession {
         } catch let error as ProviderError {
             if error.isDecodingFailure { folder.recordDecoding(of: picture, error.message) }
             if case .notFound = error { folder.watcher.report(picture.path) }
-
             throw error
         }
     }
