@@ -229,7 +229,7 @@ let providers = [
     module("DailyProvider", "ProviderKit Quoting Translation WebService", in: "Providers/Daily"),
     tests(
         "DailyProviderTests",
-        "DailyProvider HTTP ProviderKit TestSupport WikimediaSimulator Logging",
+        "DailyProvider HTTP ProviderKit TestSupport WebService WikimediaSimulator Logging",
         excluding: "Examples"),
     module(
         "ImmichProvider", "ImageMetadata JSONFormat ProviderKit Quoting Translation WebService",
@@ -237,7 +237,8 @@ let providers = [
     tests(
         "ImmichProviderTests",
         """
-        HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Translation Logging
+        HTTP ImmichProvider ImmichSimulator LoopbackHTTP ProviderKit TestSupport Translation
+        WebService Logging
         """,
         excluding: "Examples"),
     module(
@@ -257,7 +258,10 @@ let providers = [
     ),
     tests(
         "NextcloudProviderTests",
-        "HTTP LoopbackHTTP NextcloudProvider NextcloudSimulator ProviderKit TestSupport XML Logging",
+        """
+        HTTP LoopbackHTTP NextcloudProvider NextcloudSimulator ProviderKit TestSupport WebService XML
+        Logging
+        """,
         excluding: "Examples"),
     module(
         "UnsplashProvider", "ImageMetadata ProviderKit Quoting Translation WebService Logging",

@@ -90,18 +90,3 @@ extension ProviderError {
                 ]))
     }
 }
-
-extension Result where Failure == ProviderError {
-    /// The status of a session with this client, or without one.
-    package var sessionStatus: SessionStatus {
-        switch self {
-        case .success: .ready
-        case .failure(let error):
-            if case .notConfigured = error {
-                .failed(reason: error.message, remedy: .configure)
-            } else {
-                .failed(reason: error.message, remedy: .login)
-            }
-        }
-    }
-}

@@ -2,6 +2,7 @@ import Foundation
 import ProviderKit
 import TestSupport
 import Testing
+import WebService
 import WikimediaSimulator
 
 @testable import DailyProvider

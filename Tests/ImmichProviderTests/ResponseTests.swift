@@ -3,6 +3,7 @@ import LoopbackHTTP
 import ProviderKit
 import TestSupport
 import Testing
+import WebService
 
 @testable import ImmichProvider
 

@@ -4,6 +4,7 @@ import ProviderKit
 import TestSupport
 import Testing
 import Translation
+import WebService
 
 @testable import ImmichProvider
 

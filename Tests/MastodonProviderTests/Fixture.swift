@@ -1,6 +1,7 @@
 import Logging
 import ProviderKit
 import TestSupport
+import WebService
 
 @testable import MastodonProvider
 

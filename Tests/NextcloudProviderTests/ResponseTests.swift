@@ -3,6 +3,7 @@ import Logging
 import ProviderKit
 import TestSupport
 import Testing
+import WebService
 
 @testable import NextcloudProvider
 

@@ -4,6 +4,7 @@ import ProviderKit
 import Synchronization
 import TestSupport
 import Testing
+import WebService
 import XML
 
 @testable import NextcloudProvider

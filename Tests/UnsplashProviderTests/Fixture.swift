@@ -1,6 +1,7 @@
 import Logging
 import ProviderKit
 import TestSupport
+import WebService
 
 @testable import UnsplashProvider
 
@@ -26,7 +27,7 @@ struct Fixture {
         let ports = SessionPorts(
             http: http, settings: ProviderSettings(settings),
             logger: Logger(label: "test") { _ in log })
-        session = UnsplashSession(AccountIdentity(username: "ada"), ports.at(now))
+        session = UnsplashSession(ports.at(now))
     }
 
     /// Creates a session at a service that sends the same response to every request.

@@ -1,6 +1,7 @@
 import ProviderKit
 import TestSupport
 import Testing
+import WebService
 
 @testable import UnsplashProvider
 

@@ -2,6 +2,7 @@ import Logging
 import ProviderKit
 import TestSupport
 import Testing
+import WebService
 
 @testable import UnsplashProvider
 

@@ -3,7 +3,7 @@ internal import Translation
 internal import WebService
 
 /// A client for the Action API of Wikimedia Commons.
-struct CommonsClient: Sendable {
+struct CommonsClient: ServiceClient {
     typealias Fields = [(name: String, value: String)]
 
     /// The maximum number of pages in a request.
@@ -22,9 +22,10 @@ struct CommonsClient: Sendable {
     /// The age of the slowest database, in seconds, from which the service rejects requests.
     private static let maximumLag = 5
 
+    let service = ServiceDescription.commons
+    let ports: SessionPorts
     let mapping: ModelMapping
     private let api: WebAddress
-    private let ports: SessionPorts
 
     /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(_ ports: SessionPorts) throws(ProviderError) {
@@ -123,14 +124,13 @@ struct CommonsClient: Sendable {
 
     // MARK: The site
 
-    /// Fetches the name and the logo of the site.
-    func site() async throws -> ServiceRecord {
+    /// Fetches the profile of the account, with the name and the logo of the site.
+    func profile() async throws -> Profile {
         let record = try await send([("meta", "siteinfo"), ("siprop", "general")])
         guard let site = record.record("query")?.record("general") else {
-            throw ServiceDescription.commons.invalidResponse(
-                Message("a document without the name of the site"))
+            throw service.invalidResponse(Message("a document without the name of the site"))
         }
-        return site
+        return mapping.profile(site)
     }
 
     // MARK: Requests
@@ -156,8 +156,7 @@ struct CommonsClient: Sendable {
             let parts = found?.records("pages")?.map(PageRecord.init)
             // A response without pages is complete only if nothing was requested, or found by a generator.
             guard parts != nil || record.flag("batchcomplete") == true else {
-                throw ServiceDescription.commons.invalidResponse(
-                    Message("a document without pages"))
+                throw service.invalidResponse(Message("a document without pages"))
             }
             for page in parts ?? [] {
                 let key = page.title ?? "\(page.id ?? 0)"
@@ -178,7 +177,7 @@ struct CommonsClient: Sendable {
             guard let continuation, !continuation.isEmpty else { return (pages, redirects) }
             rest = continuation.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         }
-        throw ServiceDescription.commons.invalidResponse(Message("a list without an end"))
+        throw service.invalidResponse(Message("a list without an end"))
     }
 
     private func send(_ fields: Fields) async throws -> ServiceRecord {
@@ -190,9 +189,9 @@ struct CommonsClient: Sendable {
         request.headers.append("Accept", "application/json")
         request.maximumBytes = Self.maximumBytes
         let response = try await ports.http.send(request)
-        let refusal = Refusal(response, .other(Message("read pages")), .commons, now: ports.now())
+        let refusal = refusal(response, .other(Message("read pages")))
         if let error = refusal.error { throw error }
-        let record: ServiceRecord = try ServiceDescription.commons.decode(response, ports.logger)
+        let record: ServiceRecord = try decode(response)
         // The service states some errors with status 200.
         if let error = record.record("error"), let code = error.text("code") {
             throw refusal.error(code, error.text("info"))

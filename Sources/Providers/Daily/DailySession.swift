@@ -6,13 +6,11 @@ internal import WebService
 /// The session of the account. It stores only the first page, for an hour.
 ///
 /// A page has the pictures of ``daysPerPage`` days. Its token is the first of these days, which is the latest one.
-final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
-    let events: AsyncStream<SessionEvent>
+final class DailySession: ServiceSession, RemoteLikes, RemoteImages {
+    let connection: ServiceConnection<CommonsClient>
     let likesSource = SourceID("likes")
     let hasLocalLikes = true
     let hasStablePageTokens = true
-    private let continuation: AsyncStream<SessionEvent>.Continuation
-    private let client: Result<CommonsClient, ProviderError>
     private let ports: SessionPorts
     /// The first page. Its files are not fetched again while the templates name the same files: a refresh then takes one
     /// request in place of three.
@@ -22,14 +20,10 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     static let daysPerPage = 30
 
     init(_ ports: SessionPorts) {
-        (events, continuation) = AsyncStream.makeStream()
         self.ports = ports
         firstPage = TimedCache(.seconds(3600), now: ports.now)
-        client = Result { () throws(ProviderError) in try CommonsClient(ports) }
-        continuation.yield(.status(client.sessionStatus))
+        connection = ServiceConnection { _ throws(ProviderError) in try CommonsClient(ports) }
     }
-
-    func close() { continuation.finish() }
 
     // MARK: Sources
 
@@ -46,7 +40,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
 
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
-        let client = try client.get()
+        let client = try client
         guard accepts(source) else {
             throw ProviderError.notFound(
                 Message(
@@ -70,24 +64,25 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
         }
         let photos =
             pageToken == nil
-            ? try await firstPhotos(templates, client)
-            : try await fetchPhotos(templates, client)
+            ? try await firstPhotos(templates)
+            : try await fetchPhotos(templates)
         return RemotePage(photos, next: last > .first ? (last - 1).text : nil)
     }
 
     /// Returns the photos of the first page, which are fetched unless they are stored.
     private func firstPhotos(
-        _ templates: [CommonsClient.Template], _ client: CommonsClient
+        _ templates: [CommonsClient.Template]
     ) async throws -> [RemotePhoto] {
         try await firstPage.value(where: { $0.templates == templates }) {
-            (templates: templates, photos: try await fetchPhotos(templates, client))
+            (templates: templates, photos: try await fetchPhotos(templates))
         }.photos
     }
 
     private func fetchPhotos(
-        _ templates: [CommonsClient.Template], _ client: CommonsClient
+        _ templates: [CommonsClient.Template]
     ) async throws -> [RemotePhoto] {
         guard !templates.isEmpty else { return [] }
+        let client = try client
         let files = try await client.files(of: templates.map(\.day))
         return templates.compactMap { template in
             files[template.title].flatMap { client.mapping.photo($0, of: template.day) }
@@ -110,7 +105,7 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     func fetchPhotos(_ ids: [PhotoID]) async throws -> [RemotePhoto] {
-        let client = try client.get()
+        let client = try client
         let pictures = ids.compactMap { PictureID($0) }.prefix(CommonsClient.pagesPerRequest)
         guard !pictures.isEmpty else { return [] }
         let files = try await client.files(pages: Array(Set(pictures.map(\.page))).sorted())
@@ -128,12 +123,5 @@ final class DailySession: RemoteLikes, RemoteImages, ProfileSession {
     /// Not called, because likes are stored locally.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
         throw ProviderError.denied(Message("Wikimedia Commons has no likes."))
-    }
-
-    // MARK: The site
-
-    func profile() async throws -> Profile {
-        let client = try client.get()
-        return client.mapping.profile(try await client.site())
     }
 }

@@ -1,13 +1,13 @@
-internal import FoundationEssentials
+internal import JSONFormat
 internal import ProviderKit
 internal import Translation
 internal import WebService
 
 /// A client for the API of one server.
-struct ImmichClient: Sendable {
+struct ImmichClient: ServiceClient {
     let server: ServerAddress
     let service: ServiceDescription
-    private let ports: SessionPorts
+    let ports: SessionPorts
     let mapping: ModelMapping
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
@@ -42,7 +42,7 @@ struct ImmichClient: Sendable {
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
     func send(
         _ method: HTTPRequest.Method, _ path: [String],
-        _ query: [(name: String, value: String)] = [], _ body: (any Encodable)? = nil,
+        _ query: [(name: String, value: String)] = [], _ body: JSON? = nil,
         about subject: Refusal.Subject, permission: String? = nil, maximumBytes: Int = 16 << 20,
         secrets: [Secret] = []
     ) async throws -> HTTPResponse {
@@ -51,25 +51,24 @@ struct ImmichClient: Sendable {
         request.headers.append("Accept", "application/json")
         if let body {
             request.headers.append("Content-Type", "application/json")
-            request.body = Array(try JSONEncoder().encode(body))
+            request.body = body.line
             request.bodySecrets = secrets
         }
         request.maximumBytes = maximumBytes
         let response = try await ports.http.send(request)
-        if let error = refusal(response, subject, permission) { throw error }
+        if let error = refusal(response, subject).error(permission) { throw error }
         return response
     }
 
-    /// Returns the error of a response; nil for a success.
-    func refusal(
-        _ response: HTTPResponse, _ subject: Refusal.Subject, _ permission: String?
-    ) -> ProviderError? {
-        Refusal(response, subject, service, now: ports.now()).error(permission)
-    }
-
-    /// Decodes the body of a response as JSON.
-    func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
-        try service.decode(response, ports.logger)
+    /// Sends a GET request, or a POST request with a body, and decodes the body of the response.
+    func fetch<Value: Decodable>(
+        _ path: [String], _ query: [(name: String, value: String)] = [], body: JSON? = nil,
+        about subject: Refusal.Subject, permission: String? = nil, maximumBytes: Int = 16 << 20
+    ) async throws -> Value {
+        try decode(
+            try await send(
+                body == nil ? .get : .post, path, query, body, about: subject,
+                permission: permission, maximumBytes: maximumBytes))
     }
 
     /// Fetches the assets of a month of the timeline, which begins with a day, with or without a time.
@@ -87,11 +86,10 @@ struct ImmichClient: Sendable {
 
     // MARK: Users
 
-    /// Fetches the profile of the logged-in user.
-    func currentUser() async throws -> Profile {
-        let response = try await send(
-            .get, ["users", "me"], about: .user, permission: "user.read")
-        guard let profile = mapping.profile(try decode(response)) else {
+    func profile() async throws -> Profile {
+        let user: ServiceRecord = try await fetch(
+            ["users", "me"], about: .user, permission: "user.read")
+        guard let profile = mapping.profile(user) else {
             throw service.invalidResponse(Message("a user without an email address"))
         }
         return profile
@@ -105,7 +103,7 @@ struct ImmichClient: Sendable {
     ///
     /// - Throws: ``ProviderError/wrongPassword(_:)``; ``ProviderError``, ``HTTPError``.
     func requestToken(_ username: String, _ password: Secret) async throws -> Secret {
-        let body = password.withText { ["email": username, "password": $0] }
+        let body = password.withText { ["email": JSON(username), "password": JSON($0)] as JSON }
         do {
             let token: IssuedToken = try decode(
                 try await send(
@@ -136,7 +134,7 @@ struct ImmichClient: Sendable {
                 url.contains("/original")
                 ? "asset.download"
                 : parts.contains("users") ? "userProfileImage.read" : "asset.view"
-            return refusal(response, .photo(PhotoID(id)), permission)
+            return refusal(response, .photo(PhotoID(id))).error(permission)
         }
     }
 
@@ -144,7 +142,6 @@ struct ImmichClient: Sendable {
 
     /// Fetches the version of the server. Requires no permission.
     func version() async throws -> VersionRecord {
-        try decode(
-            try await send(.get, ["server", "version"], about: .other(Message("read the version"))))
+        try await fetch(["server", "version"], about: .other(Message("read the version")))
     }
 }

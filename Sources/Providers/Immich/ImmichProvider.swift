@@ -31,9 +31,7 @@ package struct ImmichProvider: TokenLogin {
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
         let client = try ImmichClient(account.server, ports)
-        let profile = try await client.currentUser()
-        return AccountIdentity(
-            username: profile.username, server: client.server.name, userID: profile.userID)
+        return try await client.identity(at: client.server.name)
     }
 
     package func requestToken(

@@ -1,3 +1,4 @@
+internal import JSONFormat
 internal import ProviderKit
 internal import Synchronization
 internal import Translation
@@ -6,14 +7,12 @@ internal import WebService
 /// The session of a user at a server.
 ///
 /// It stores only the version of the server, for some time the stacks and the names of users, and the state of walks.
-final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
-    let events: AsyncStream<SessionEvent>
+final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
+    let connection: ServiceConnection<ImmichClient>
     let likesSource = ImmichSource.likes.id
     let cacheVariant: String
-    private let continuation: AsyncStream<SessionEvent>.Continuation
-    private let client: Result<ImmichClient, ProviderError>
     private let ports: SessionPorts
-    private let knownVersion = Mutex<VersionRecord?>(nil)
+    private let knownVersion: TimedCache<VersionRecord>
     /// The photos of stacks, except the primary ones, with the primary one.
     private let knownStacks: TimedCache<[AssetID: AssetID]>
     private let knownNames: TimedCache<[String: String]>
@@ -34,22 +33,21 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     private static let maximumPeople = 300
 
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
-        (events, continuation) = AsyncStream.makeStream()
         self.ports = ports
         ownID = account.userID
+        knownVersion = TimedCache(nil, now: ports.now)
         knownStacks = TimedCache(.seconds(60), now: ports.now)
         knownNames = TimedCache(.seconds(600), now: ports.now)
         knownMonths = TimedCache(.seconds(60), now: ports.now)
-        client = Result { () throws(ProviderError) in try ImmichClient(account.server, ports) }
-        let settings = try? client.get()
+        connection = ServiceConnection { _ throws(ProviderError) in
+            try ImmichClient(account.server, ports)
+        }
+        let settings = try? connection.client.get()
         cacheVariant = [
             settings?.showsLocation == true ? "location" : nil,
             settings?.showsPartners == false ? "own" : nil,
         ].compactMap(\.self).joined(separator: "-")
-        continuation.yield(.status(client.sessionStatus))
     }
-
-    func close() { continuation.finish() }
 
     // MARK: Sources
 
@@ -57,7 +55,6 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// Fetches the sources. Without the permission to read albums or people, these are left out, and a notice says so.
     func sources() async throws -> [Source] {
-        let client = try client.get()
         var sources = [
             Source(id: ImmichSource.all.id, title: Message("All photos"), kind: .feed),
             Source(id: likesSource, title: Message("Favourites"), kind: .likes),
@@ -66,25 +63,24 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         var notices: [String] = []
         for fetch in [albums, people, stackSources] {
             do {
-                sources += try await fetch(client)
+                sources += try await fetch()
             } catch ProviderError.denied(let reason) {
                 notices.append(reason.translated)
             }
         }
-        continuation.yield(.notices(notices))
+        connection.continuation.yield(.notices(notices))
         return sources
     }
 
     /// Fetches the albums of the user and those that others share with the user. From version 3 on, both lists are
     /// equal.
-    private func albums(_ client: ImmichClient) async throws -> [Source] {
+    private func albums() async throws -> [Source] {
         var known: Set<AssetID> = []
         var sources: [Source] = []
         for query in [[], [(name: "shared", value: "true")]] {
-            let albums: LenientList<ServiceRecord> = try client.decode(
-                try await client.send(
-                    .get, ["albums"], query, about: .other(Message("list the albums")),
-                    permission: "album.read"))
+            let albums: LenientList<ServiceRecord> = try await client.fetch(
+                ["albums"], query, about: .other(Message("list the albums")),
+                permission: "album.read")
             for album in albums.elements {
                 guard let id: AssetID = album.value("id"), known.insert(id).inserted else {
                     continue
@@ -103,11 +99,10 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     /// Fetches the people that the user has named.
-    private func people(_ client: ImmichClient) async throws -> [Source] {
-        let record: PeopleRecord = try client.decode(
-            try await client.send(
-                .get, ["people"], [("withHidden", "false"), ("size", "500")],
-                about: .other(Message("list the people")), permission: "person.read"))
+    private func people() async throws -> [Source] {
+        let record: PeopleRecord = try await client.fetch(
+            ["people"], [("withHidden", "false"), ("size", "500")],
+            about: .other(Message("list the people")), permission: "person.read")
         let sources = record.people.elements.compactMap { person -> Source? in
             // The name is empty if the user has not named the person.
             guard let id: AssetID = person.value("id"), person.flag("isHidden") != true,
@@ -119,16 +114,15 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     /// Checks the permission to read stacks, which are no sources.
-    private func stackSources(_ client: ImmichClient) async throws -> [Source] {
-        _ = try await knownStacks.value { try await fetchStacks(client) }
+    private func stackSources() async throws -> [Source] {
+        _ = try await knownStacks.value { try await fetchStacks() }
         return []
     }
 
-    private func fetchStacks(_ client: ImmichClient) async throws -> [AssetID: AssetID] {
-        let stacks: LenientList<StackRecord> = try client.decode(
-            try await client.send(
-                .get, ["stacks"], about: .other(Message("list the stacks")),
-                permission: "stack.read", maximumBytes: Self.maximumAlbumBytes))
+    private func fetchStacks() async throws -> [AssetID: AssetID] {
+        let stacks: LenientList<StackRecord> = try await client.fetch(
+            ["stacks"], about: .other(Message("list the stacks")),
+            permission: "stack.read", maximumBytes: Self.maximumAlbumBytes)
         let pairs = stacks.elements.flatMap { stack in
             stack.assets.elements.map { ($0.id, stack.primaryAssetId) }
         }
@@ -141,17 +135,17 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Source: immich 1.118, 2.0.0 and 3.0.3, `timeline.service.ts` and `getTimeBucket` of `asset.repository.ts`. Each
     /// version ignores the parameters of the others.
     private func withoutStacks(
-        _ assets: [AssetRecord], isFirst: Bool, _ client: ImmichClient
+        _ assets: [AssetRecord], isFirst: Bool
     ) async throws -> [AssetRecord] {
         let months = Set(assets.filter { !isOwn($0) }.compactMap(\.month))
-        guard client.showsPartners, !months.isEmpty else { return assets }
+        guard try client.showsPartners, !months.isEmpty else { return assets }
         var known: [String: Set<AssetID>] = [:]
         do {
             known = try await knownMonths.value {
                 !isFirst && months.isSubset(of: $0.keys)
             } fetch: {
                 var known: [String: Set<AssetID>] = [:]
-                for month in months { known[month] = try await fetchMonth(month, client) }
+                for month in months { known[month] = try await fetchMonth(month) }
                 return known
             }
         } catch ProviderError.denied, ProviderError.failed {
@@ -164,7 +158,8 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     /// Fetches the photos of a month that the timeline shows. Versions before 1.133 list assets, the others columns.
-    private func fetchMonth(_ month: String, _ client: ImmichClient) async throws -> Set<AssetID> {
+    private func fetchMonth(_ month: String) async throws -> Set<AssetID> {
+        let client = try client
         let response = try await client.month(
             month, .all,
             [
@@ -177,11 +172,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     /// Fetches the names of the users by their IDs.
-    private func fetchNames(_ client: ImmichClient) async throws -> [String: String] {
-        let users: LenientList<ServiceRecord> = try client.decode(
-            try await client.send(
-                .get, ["users"], about: .other(Message("list the users")), permission: "user.read")
-        )
+    private func fetchNames() async throws -> [String: String] {
+        let users: LenientList<ServiceRecord> = try await client.fetch(
+            ["users"], about: .other(Message("list the users")), permission: "user.read")
         let pairs = users.elements.compactMap { user in
             user.text("id").flatMap { id in user.line("name").map { (id, $0) } }
         }
@@ -192,33 +185,34 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// Returns the photos of a list that are shown.
     private func photos(
-        _ assets: [AssetRecord], of source: ImmichSource, _ client: ImmichClient
+        _ assets: [AssetRecord], of source: ImmichSource
     ) async throws -> [RemotePhoto] {
-        try await mapped(shown(assets, of: source, client), client)
+        try await mapped(shown(assets, of: source))
     }
 
     /// Returns the assets that are shown: no videos, no photos in the trash, and of a stack only the primary photo.
     /// Favourites are those of the user, stacked or not.
     private func shown(
-        _ assets: [AssetRecord], of source: ImmichSource, _ client: ImmichClient
+        _ assets: [AssetRecord], of source: ImmichSource
     ) async throws -> [AssetRecord] {
         var stacks: [AssetID: AssetID] = [:]
         do {
             if source != .likes {
-                stacks = try await knownStacks.value { try await fetchStacks(client) }
+                stacks = try await knownStacks.value { try await fetchStacks() }
             }
         } catch ProviderError.denied, ProviderError.failed {
             // The sources report the missing permission. Older servers have no stacks.
         }
+        let showsPartners = try client.showsPartners
         let shown = assets.filter { asset in
             guard asset.isPhoto else { return false }
             let isOwn = isOwn(asset)
             return switch source {
             case .album: true
-            case .person: isOwn || client.showsPartners
+            case .person: isOwn || showsPartners
             case .likes: isOwn
             case .all, .memories, .search:
-                (isOwn || client.showsPartners) && stacks[asset.id] == nil
+                (isOwn || showsPartners) && stacks[asset.id] == nil
             }
         }
         return switch source {
@@ -248,19 +242,20 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// Maps assets, with the names of other owners.
     private func mapped(
-        _ assets: some Collection<AssetRecord>, _ client: ImmichClient
+        _ assets: some Collection<AssetRecord>
     ) async throws -> [RemotePhoto] {
         var names: [String: String] = [:]
         do {
             if !assets.allSatisfy(isOwn) {
-                names = try await knownNames.value { try await fetchNames(client) }
+                names = try await knownNames.value { try await fetchNames() }
             }
         } catch ProviderError.denied {
             // The photos have no author.
         }
+        let mapping = try client.mapping
         return assets.map { asset in
             let owner = isOwn(asset) ? nil : asset.owner
-            return client.mapping.photo(asset, by: owner.flatMap { names[$0] })
+            return mapping.photo(asset, by: owner.flatMap { names[$0] })
         }
     }
 
@@ -271,59 +266,47 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Fetches a page of photos. The page token is the number of the page, or from version 3.2 on a cursor.
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
-        let client = try client.get()
+        let client = try client
         guard let kind = ImmichSource(source) else { throw client.service.missing(source) }
         if pageToken == nil { represented.withLock { $0[kind] = nil } }
         let isMonth = pageToken?.hasPrefix(Self.monthMark) == true
-        var search = SearchRequest(
-            position: isMonth ? nil : try pageToken.map(SearchPosition.init),
-            size: Self.photosPerPage)
+        var search = try SearchRequest(isMonth ? nil : pageToken, size: Self.photosPerPage)
         switch kind {
-        case .all: search.visibility = "timeline"
-        case .likes: search.isFavorite = true
+        case .all: search.conditions = ["visibility": "timeline"]
+        case .likes: search.conditions = ["isFavorite": true]
         case .person(let id):
-            search.visibility = "timeline"
-            search.personIds = [id.rawValue]
+            search.conditions = [
+                "visibility": "timeline", "personIds": .array([.string(id.rawValue)]),
+            ]
         case .album(let id):
-            if let found = try await albumPage(id, pageToken, client) { return found }
-            search.albumIds = [id.rawValue]
+            if let found = try await albumPage(id, pageToken) { return found }
+            search.conditions = ["albumIds": .array([.string(id.rawValue)])]
         case .search(let words):
-            search.visibility = "timeline"
-            search.order = nil
+            search.conditions = ["visibility": "timeline"]
             search.query = words
-            return try await find(search, "smart", source, client)
-        case .memories: return try await withVersion(client) { try await memories(client, $0) }
+        case .memories: return try await withVersion { try await memories($0) }
         }
-        return try await find(search, "metadata", source, client)
+        return try await find(search, kind)
     }
 
-    private func find(
-        _ search: SearchRequest, _ endpoint: String, _ source: SourceID, _ client: ImmichClient
-    ) async throws -> RemotePage {
+    private func find(_ search: SearchRequest, _ source: ImmichSource) async throws -> RemotePage {
+        let client = try client
         // A server that does not state its version has the original form of searches.
-        let version = (try? await version(client)) ?? VersionRecord(1, 0, 0)
-        let search = search.page == nil ? search.form(at: version) : search
+        let hasFilter = search.hasFilter(at: (try? await version()) ?? VersionRecord(1, 0, 0))
         // The server was replaced by an older version.
-        if search.cursor != nil, search.filter == nil { throw ProviderError.staleCursor }
-        let record: SearchRecord = try client.decode(
-            try await client.send(
-                .post, ["search", endpoint], [], search, about: .source(source),
-                permission: "asset.read"))
+        if search.cursor != nil, !hasFilter { throw ProviderError.staleCursor }
+        let record: SearchRecord = try await client.fetch(
+            ["search", search.query == nil ? "metadata" : "smart"],
+            body: search.body(hasFilter: hasFilter), about: .source(source.id),
+            permission: "asset.read")
         try client.service.requireReadable(record.assets, Message("a list without photos"))
-        // A server that repeats a page has no more photos.
-        let next: SearchPosition? =
-            if search.filter == nil {
-                record.nextPage.flatMap { $0 > search.page ?? 1 ? .page($0) : nil }
-            } else {
-                record.nextCursor.flatMap { $0 == search.cursor ? nil : .cursor($0) }
-            }
-        let kind = ImmichSource(source) ?? .all
         var assets = record.assets.elements
-        if kind == .all {
+        if source == .all {
             let isFirst = search.page == nil && search.cursor == nil
-            assets = try await withoutStacks(assets, isFirst: isFirst, client)
+            assets = try await withoutStacks(assets, isFirst: isFirst)
         }
-        return RemotePage(try await photos(assets, of: kind, client), next: next?.token)
+        return RemotePage(
+            try await photos(assets, of: source), next: search.next(record, hasFilter: hasFilter))
     }
 
     /// The beginning of the page token of a month.
@@ -334,32 +317,32 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     ///
     /// - Returns: The page; nil if a search has all photos of the album.
     private func albumPage(
-        _ id: AssetID, _ token: String?, _ client: ImmichClient
+        _ id: AssetID, _ token: String?
     ) async throws -> RemotePage? {
-        let version = try await version(client)
+        let client = try client
+        let version = try await version()
         let isMonth = token?.hasPrefix(Self.monthMark) == true
         guard version.major < 3, !isMonth else {
             return isMonth || version < VersionRecord(3, 1, 0)
-                ? try await monthPage(id, token, client) : nil
+                ? try await monthPage(id, token) : nil
         }
         let page = token.flatMap { Int($0) } ?? 1
         var known = listing.withLock { $0?.id == id && page > 1 ? $0?.photos : nil }
         if known == nil {
             let source = ImmichSource.album(id)
-            let album: ServiceRecord = try client.decode(
-                try await client.send(
-                    .get, ["albums", id.rawValue], about: .source(source.id),
-                    permission: "album.read", maximumBytes: Self.maximumAlbumBytes))
+            let album: ServiceRecord = try await client.fetch(
+                ["albums", id.rawValue], about: .source(source.id),
+                permission: "album.read", maximumBytes: Self.maximumAlbumBytes)
             guard let list: LenientList<AssetRecord> = album.value("assets") else {
                 // The server was updated since the last request.
-                knownVersion.withLock { $0 = nil }
-                guard try await self.version(client).major >= 3 else {
+                knownVersion.forget()
+                guard try await self.version().major >= 3 else {
                     throw client.service.invalidResponse(Message("an album without photos"))
                 }
-                return try await albumPage(id, token, client)
+                return try await albumPage(id, token)
             }
             try client.service.requireReadable(list, Message("an album without photos"))
-            known = try await photos(Self.newestFirst(list.elements), of: source, client)
+            known = try await photos(Self.newestFirst(list.elements), of: source)
         }
         let photos = known ?? []
         let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
@@ -373,8 +356,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Fetches a part of a month of an album. The photos of the user have the details of a search, so that they are the
     /// same as in other sources.
     private func monthPage(
-        _ id: AssetID, _ token: String?, _ client: ImmichClient
+        _ id: AssetID, _ token: String?
     ) async throws -> RemotePage {
+        let client = try client
         let source = ImmichSource.album(id)
         let album = [(name: "albumId", value: id.rawValue)]
         let position = try token.map { (token) throws(ProviderError) in
@@ -384,10 +368,9 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
             else { throw .staleCursor }
             return (month: String(parts[0]), start: start)
         }
-        let buckets: LenientList<ServiceRecord> = try client.decode(
-            try await client.send(
-                .get, ["timeline", "buckets"], album, about: .source(source.id),
-                permission: "asset.read"))
+        let buckets: LenientList<ServiceRecord> = try await client.fetch(
+            ["timeline", "buckets"], album, about: .source(source.id),
+            permission: "asset.read")
         let months = buckets.elements.compactMap { $0.text("timeBucket") }.sorted(by: >)
             .drop { month in position.map { month > $0.month } ?? false }
         guard let month = months.first, let day = CalendarDate(month.prefix(10))?.dayNumber else {
@@ -398,18 +381,19 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         guard let listed = bucket.assets else {
             throw client.service.invalidResponse(Message("an album without photos"))
         }
-        var search = SearchRequest(position: nil, size: 1000)
-        search.albumIds = [id.rawValue]
+        var search = try SearchRequest(size: 1000)
         // The months are those of the places where the photos were taken.
-        search.takenAfter = CalendarDate(dayNumber: day - 1).text + "T00:00:00.000Z"
-        search.takenBefore = CalendarDate(dayNumber: day + 33).text + "T00:00:00.000Z"
-        let own: SearchRecord = try client.decode(
-            try await client.send(
-                .post, ["search", "metadata"], [], search, about: .source(source.id),
-                permission: "asset.read"))
+        search.conditions = [
+            "albumIds": .array([.string(id.rawValue)]),
+            "takenAfter": .string(CalendarDate(dayNumber: day - 1).text + "T00:00:00.000Z"),
+            "takenBefore": .string(CalendarDate(dayNumber: day + 33).text + "T00:00:00.000Z"),
+        ]
+        let own: SearchRecord = try await client.fetch(
+            ["search", "metadata"], body: search.body(hasFilter: false), about: .source(source.id),
+            permission: "asset.read")
         let details = Dictionary(own.assets.elements.map { ($0.id, $0) }) { first, _ in first }
         let photos = try await photos(
-            Self.newestFirst(listed.map { details[$0.id] ?? $0 }), of: source, client)
+            Self.newestFirst(listed.map { details[$0.id] ?? $0 }), of: source)
         let start = position?.month == month ? position?.start ?? 0 : 0
         let rest = photos.dropFirst(start)
         let next =
@@ -421,24 +405,21 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     /// Returns the version of the server, which is fetched once. It changes with an update of the server.
-    private func version(_ client: ImmichClient) async throws -> VersionRecord {
-        if let known = knownVersion.withLock({ $0 }) { return known }
-        let version = try await client.version()
-        knownVersion.withLock { $0 = version }
-        return version
+    private func version() async throws -> VersionRecord {
+        try await knownVersion.value { try await client.version() }
     }
 
     /// Sends a request whose form depends on the version of the server. A request that fails is sent again if the server
     /// was updated since its version was fetched.
     private func withVersion<Value>(
-        _ client: ImmichClient, _ send: (VersionRecord) async throws -> Value
+        _ send: (VersionRecord) async throws -> Value
     ) async throws -> Value {
-        let version = try await version(client)
+        let version = try await version()
         do {
             return try await send(version)
         } catch let error as ProviderError where error.mayDependOnVersion {
-            knownVersion.withLock { $0 = nil }
-            guard let current = try? await self.version(client), current != version else {
+            knownVersion.forget()
+            guard let current = try? await self.version(), current != version else {
                 throw error
             }
             return try await send(current)
@@ -447,15 +428,15 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// Fetches the memories of today, the most recent year first.
     private func memories(
-        _ client: ImmichClient, _ version: VersionRecord
+        _ version: VersionRecord
     ) async throws -> RemotePage {
+        let client = try client
         let today = CalendarDate(local: ports.now())
         // Source: immich-app/immich #29907. Versions before 3.0.0 accept both forms, the others only one of them.
         let day = version < VersionRecord(3, 0, 3) ? "\(today.text)T12:00:00.000Z" : today.text
-        let memories: LenientList<MemoryRecord> = try client.decode(
-            try await client.send(
-                .get, ["memories"], [("for", day), ("type", "on_this_day")],
-                about: .source(ImmichSource.memories.id), permission: "memory.read"))
+        let memories: LenientList<MemoryRecord> = try await client.fetch(
+            ["memories"], [("for", day), ("type", "on_this_day")],
+            about: .source(ImmichSource.memories.id), permission: "memory.read")
         try client.service.requireReadable(memories, Message("memories without photos"))
         // Versions before 1.126 ignore the date.
         let found = memories.elements.filter { memory in
@@ -467,7 +448,7 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         let assets = Self.newestFirst(found.flatMap(\.assets.elements)).filter {
             $0.created != nil && known.insert($0.id).inserted
         }
-        return RemotePage(Array(try await photos(assets, of: .memories, client).prefix(500)))
+        return RemotePage(Array(try await photos(assets, of: .memories).prefix(500)))
     }
 
     private static func newestFirst(_ assets: [AssetRecord]) -> [AssetRecord] {
@@ -482,19 +463,19 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
 
     @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
-        let client = try client.get()
-        let asset = try await fetchAsset(id, client)
-        guard asset.isPhoto, let photo = try await mapped([asset], client).first else {
+        let client = try client
+        let asset = try await fetchAsset(id)
+        guard asset.isPhoto, let photo = try await mapped([asset]).first else {
             throw client.service.missing(id)
         }
         return photo
     }
 
-    private func fetchAsset(_ id: PhotoID, _ client: ImmichClient) async throws -> AssetRecord {
+    private func fetchAsset(_ id: PhotoID) async throws -> AssetRecord {
+        let client = try client
         guard let asset = AssetID(rawValue: id.text) else { throw client.service.missing(id) }
-        let record: AssetRecord = try client.decode(
-            try await client.send(
-                .get, ["assets", asset.rawValue], about: .photo(id), permission: "asset.read"))
+        let record: AssetRecord = try await client.fetch(
+            ["assets", asset.rawValue], about: .photo(id), permission: "asset.read")
         guard record.id == asset else {
             throw client.service.invalidResponse(Message("another photo"))
         }
@@ -504,34 +485,30 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
     // MARK: Images
 
     /// The images require the credentials of the account.
-    var imageClient: any HTTPClient { (try? client.get().images) ?? ports.http }
+    var imageClient: any HTTPClient { (try? client.images) ?? ports.http }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
-        try? client.get().mapping.original(photo)
+        try? client.mapping.original(photo)
     }
 
     // MARK: Likes
 
-    private struct Change: Encodable {
-        let ids: [String]
-        let isFavorite: Bool
-    }
-
     /// Sets the favourite state. The service does not count favourites.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
-        let client = try client.get()
+        let client = try client
         guard let id = AssetID(rawValue: photo.text) else { throw client.service.missing(photo) }
         do {
-            try await withVersion(client) { version in
+            try await withVersion { version in
                 // Version 3 accepts both methods, and version 4 is to accept only the second: immich-app/immich #28859.
                 let method: HTTPRequest.Method = version.major < 4 ? .put : .patch
                 _ = try await client.send(
-                    method, ["assets"], [], Change(ids: [id.rawValue], isFavorite: isLiked),
+                    method, ["assets"], [],
+                    ["ids": .array([.string(id.rawValue)]), "isFavorite": .bool(isLiked)],
                     about: .like(photo), permission: "asset.update")
             }
         } catch ProviderError.notFound {
             // The response is the same for a missing photo and for one of another user.
-            _ = try await fetchAsset(photo, client)
+            _ = try await fetchAsset(photo)
             throw ProviderError.refused(
                 Message(
                     "{server} does not let this account like photos of other users: the permission {permission} is missing.",
@@ -539,10 +516,6 @@ final class ImmichSession: RemoteLikes, RemoteImages, ProfileSession {
         }
         return nil
     }
-
-    // MARK: Users
-
-    func profile() async throws -> Profile { try await client.get().currentUser() }
 }
 
 extension ProviderError {

@@ -1,88 +1,65 @@
+internal import JSONFormat
 internal import ProviderKit
 
-/// The body of a search. Members that are nil are left out.
-struct SearchRequest: Encodable {
-    /// The number of the page; nil for the first one.
+/// A search, and the position of a page in its results.
+struct SearchRequest {
+    /// The number of the page; nil for the first one, and for a position with a cursor.
     private(set) var page: Int?
+    /// The cursor that the server returned, from version 3.2 on.
+    private(set) var cursor: String?
     let size: Int
-    private(set) var type: String? = "IMAGE"
-    let withExif = true
-    var order: String? = "desc"
-    /// Version 3 also returns archived photos by default; version 1 ignores the member.
-    var visibility: String?
-    var isFavorite: Bool?
-    var albumIds: [String]?
-    var personIds: [String]?
-    /// The limits of the capture time, in RFC 3339.
-    var takenAfter: String?
-    var takenBefore: String?
+    /// The conditions: the value of a member, or the list of the values that it can have.
+    var conditions: [String: JSON] = [:]
     /// The words of a search by content.
     var query: String?
-    private(set) var filter: Filter?
-    private(set) var cursor: String?
 
-    /// The conditions of a search from version 3.2 on, which replace the other members.
+    private static let cursorMark = "cursor:"
+
+    /// Creates a search for all photos at the position of a page token; at the beginning for nil.
     ///
-    /// Source: immich 3.2.0, `search.dto.ts`.
-    struct Filter: Encodable {
-        let type = ["eq": "IMAGE"]
-        var visibility: [String: String]?
-        var isFavorite: [String: Bool]?
-        var albumIds: [String: [String]]?
-        var personIds: [String: [String]]?
-    }
-
-    init(position: SearchPosition?, size: Int) {
+    /// - Throws: ``ProviderError/staleCursor``.
+    init(_ token: String? = nil, size: Int) throws(ProviderError) {
         self.size = size
-        switch position {
-        case .page(let page): self.page = page
-        case .cursor(let cursor): self.cursor = cursor
-        case nil: break
+        guard let token else { return }
+        if token.hasPrefix(Self.cursorMark), token.utf8.count > Self.cursorMark.utf8.count {
+            cursor = String(token.dropFirst(Self.cursorMark.count))
+        } else {
+            guard let number = Int(token), 1...1_000_000 ~= number else { throw .staleCursor }
+            page = number
         }
     }
 
-    /// Returns the request in the form for a version.
+    /// True if the request has the form of version 3.2, whose conditions are a filter.
     ///
     /// Version 3.2 deprecates the flat members, and rejects them together with a filter; version 4 is to remove them. A
     /// search by content has no cursor, so it uses the flat members while they exist.
-    func form(at version: VersionRecord) -> SearchRequest {
-        guard version >= (query == nil ? VersionRecord(3, 2, 0) : VersionRecord(4, 0, 0)) else {
-            return self
-        }
-        var request = SearchRequest(position: cursor.map { .cursor($0) }, size: size)
-        (request.type, request.order, request.query) = (nil, nil, query)
-        request.filter = Filter(
-            visibility: visibility.map { ["eq": $0] }, isFavorite: isFavorite.map { ["eq": $0] },
-            albumIds: albumIds.map { ["any": $0] }, personIds: personIds.map { ["any": $0] })
-        return request
+    func hasFilter(at version: VersionRecord) -> Bool {
+        page == nil && version >= (query == nil ? VersionRecord(3, 2, 0) : VersionRecord(4, 0, 0))
     }
-}
 
-/// The position of a page of a search.
-enum SearchPosition {
-    /// The number of the page.
-    case page(Int)
-    /// The cursor that the server returned, from version 3.2 on.
-    case cursor(String)
-
-    private static let mark = "cursor:"
-
-    /// Parses a page token.
+    /// Returns the body of the request.
     ///
-    /// - Throws: ``ProviderError/staleCursor``.
-    init(_ token: String) throws(ProviderError) {
-        if token.hasPrefix(Self.mark), token.utf8.count > Self.mark.utf8.count {
-            self = .cursor(String(token.dropFirst(Self.mark.count)))
+    /// Source: immich 3.2.0, `search.dto.ts`.
+    func body(hasFilter: Bool) -> JSON {
+        var members: [String: JSON] = ["size": .integer(Int64(size)), "withExif": true]
+        members["query"] = query.map { .string($0) }
+        let conditions = conditions.merging(["type": "IMAGE"]) { first, _ in first }
+        if hasFilter {
+            members["cursor"] = cursor.map { .string($0) }
+            members["filter"] = .object(
+                conditions.mapValues { [$0.elements.isEmpty ? "eq" : "any": $0] })
         } else {
-            guard let page = Int(token), 1...1_000_000 ~= page else { throw .staleCursor }
-            self = .page(page)
+            members["page"] = page.map { .integer(Int64($0)) }
+            members["order"] = query == nil ? "desc" : nil
+            members.merge(conditions) { first, _ in first }
         }
+        return .object(members)
     }
 
-    var token: String {
-        switch self {
-        case .page(let number): "\(number)"
-        case .cursor(let text): Self.mark + text
-        }
+    /// Returns the page token of the next page; nil at the end. A server that repeats a page has no more photos.
+    func next(_ record: SearchRecord, hasFilter: Bool) -> String? {
+        hasFilter
+            ? record.nextCursor.flatMap { $0 == cursor ? nil : Self.cursorMark + $0 }
+            : record.nextPage.flatMap { $0 > page ?? 1 ? "\($0)" : nil }
     }
 }

@@ -3,12 +3,12 @@ internal import Translation
 internal import WebService
 
 /// A client for the API of one server, which also reports the server's rate limit.
-final class MastodonClient: Sendable {
+final class MastodonClient: ServiceClient {
     let settings: MastodonSettings
     let service: ServiceDescription
     let mapping: ModelMapping
     private let base: WebAddress
-    private let ports: SessionPorts
+    let ports: SessionPorts
     private let rateLimit: RateLimitReporter
 
     /// The maximum size of a response, enough for forty statuses with all attachments.
@@ -50,8 +50,7 @@ final class MastodonClient: Sendable {
         request.maximumBytes = Self.maximumBytes
         let response = try await ports.http.send(request)
         rateLimit.report(RateLimit(response.headers, now: ports.now()))
-        let refusal = Refusal(response, subject, service, now: ports.now())
-        guard let error = refusal.error else { return response }
+        guard let error = refusal(response, subject).error else { return response }
         if response.status == 403, subject != .user, !response.isHTML { try await checkToken() }
         throw error
     }
@@ -62,7 +61,7 @@ final class MastodonClient: Sendable {
     /// - Throws: ``ProviderError/unauthorized`` if it does not, `CancellationError`.
     private func checkToken() async throws {
         do {
-            _ = try await currentUser()
+            _ = try await profile()
         } catch ProviderError.unauthorized {
             throw ProviderError.unauthorized
         } catch is CancellationError {
@@ -72,15 +71,7 @@ final class MastodonClient: Sendable {
         }
     }
 
-    /// Decodes the body of a response as JSON.
-    ///
-    /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
-    func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
-        try service.decode(response, ports.logger)
-    }
-
-    /// Fetches the profile of the logged-in user.
-    func currentUser() async throws -> Profile {
+    func profile() async throws -> Profile {
         let response = try await send(.get, ["accounts", "verify_credentials"], about: .user)
         guard let profile = mapping.profile(try decode(response)) else {
             throw service.invalidResponse(Message("a user without a name"))

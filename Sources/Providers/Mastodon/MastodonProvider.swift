@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import WebService
 
 /// The provider of photos from Mastodon, Pixelfed and servers with a compatible API. Each account names its server.
 ///
@@ -36,10 +37,7 @@ package struct MastodonProvider: FederatedLogin {
     package func identify(
         _ server: String, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let client = try MastodonClient(server, ports)
-        let profile = try await client.currentUser()
-        return AccountIdentity(
-            username: profile.username, server: server, userID: profile.userID)
+        try await MastodonClient(server, ports).identity(at: server)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {

@@ -6,13 +6,11 @@ internal import WebService
 /// The session of a user at a server.
 ///
 /// It stores only the dialect of the server and the IDs of users whose statuses were requested.
-final class MastodonSession: RemoteLikes, ProfileSession {
-    let events: AsyncStream<SessionEvent>
+final class MastodonSession: ServiceSession, RemoteLikes {
+    let connection: ServiceConnection<MastodonClient>
     let likesSource = MastodonSource.likes.id
     let cacheVariant: String
-    private let continuation: AsyncStream<SessionEvent>.Continuation
-    private let client: Result<MastodonClient, ProviderError>
-    private let knownDialect = Mutex<Dialect?>(nil)
+    private let knownDialect: TimedCache<Dialect>
     /// True if the last response for the top of the home timeline was empty, and not complete.
     private let isPreparing = Mutex(false)
     private let userIDs = Mutex<[String: String]>([:])
@@ -23,30 +21,26 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     private static let maximumUserIDs = 256
 
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
-        (events, continuation) = AsyncStream.makeStream()
-        client = Result { [continuation] () throws(ProviderError) in
-            try MastodonClient(account.server, ports, events: continuation)
+        knownDialect = TimedCache(nil, now: ports.now)
+        connection = ServiceConnection { (events) throws(ProviderError) in
+            try MastodonClient(account.server, ports, events: events)
         }
-        let showsSensitive = (try? client.get().settings.showsSensitive) == true
+        let showsSensitive = (try? connection.client.get().settings.showsSensitive) == true
         cacheVariant = showsSensitive ? "sensitive" : ""
-        continuation.yield(.status(client.sessionStatus))
     }
-
-    func close() { continuation.finish() }
 
     // MARK: Sources
 
     func accepts(_ source: SourceID) -> Bool { MastodonSource(source) != nil }
 
     func sources() async throws -> [Source] {
-        let client = try client.get()
-        return [
+        [
             // Translators: the photos of the people that the user follows
             Source(id: MastodonSource.home.id, title: Message("Home"), kind: .feed),
             Source(
                 id: MastodonSource.local.id,
                 // Translators: the photos of all users of a server
-                title: Message("On {server}", ["server": client.service.name]), kind: .feed),
+                title: Message("On {server}", ["server": try client.service.name]), kind: .feed),
             Source(id: MastodonSource.public.id, title: Message("On all servers"), kind: .feed),
             Source(id: likesSource, title: Message("Liked photos"), kind: .likes),
         ]
@@ -59,25 +53,21 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
-        let client = try client.get()
-        guard let kind = MastodonSource(source) else {
-            throw client.service.missing(source)
-        }
-        let (path, query) = try await request(kind, client)
+        let client = try client
+        guard let kind = MastodonSource(source) else { throw client.service.missing(source) }
+        let (path, query) = try await request(kind)
         let token = try pageToken.map { (text) throws(ProviderError) in try PageToken(text) }
-        let page = try await fetchStatuses(kind, path, token?.fields ?? query, client)
+        var page = try await fetchStatuses(kind, path, token?.fields ?? query)
         // A server that repeats a page token has no more statuses.
-        let next = page.next == token ? nil : page.next
-        var remote = RemotePage(page.photos, next: next?.text, end: next == nil ? nil : page.end)
-        remote.isPartial = page.isPartial
-        return remote
+        if page.next == nil || page.next == token?.text { (page.next, page.end) = (nil, nil) }
+        return page
     }
 
     /// Returns the request for a source.
     ///
     /// - Returns: The segments of the path and the parameters, neither escaped.
     private func request(
-        _ source: MastodonSource, _ client: MastodonClient
+        _ source: MastodonSource
     ) async throws -> (path: [String], query: [(name: String, value: String)]) {
         let limit = [(name: "limit", value: "\(Self.statusesPerPage)")]
         let onlyMedia = limit + [("only_media", "true")]
@@ -85,11 +75,11 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         case .home: return (["timelines", "home"], limit)
         case .likes: return (["favourites"], limit)
         case .user(let name):
-            let id = try await userID(name, source.id, client)
+            let id = try await userID(name, source.id)
             return (["accounts", id, "statuses"], onlyMedia + [("exclude_reblogs", "true")])
         case .local, .public, .tag: break
         }
-        let dialect = try await dialect(client)
+        let dialect = try await dialect()
         let media = dialect == .takahe ? limit : onlyMedia
         if case .tag(let name) = source {
             let name = name.hasPrefix("#") ? String(name.dropFirst()) : name
@@ -102,27 +92,23 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         )
     }
 
-    /// Fetches the photos of statuses.
-    ///
-    /// - Returns: The photos, the token of the next page, and the key of the last status.
+    /// Fetches the photos of statuses. The end of the page is the key of the last status.
     private func fetchStatuses(
-        _ source: MastodonSource, _ path: [String], _ query: [(name: String, value: String)],
-        _ client: MastodonClient
-    ) async throws -> (
-        photos: [RemotePhoto], next: PageToken?, end: String?, isPartial: Bool
-    ) {
+        _ source: MastodonSource, _ path: [String], _ query: [(name: String, value: String)]
+    ) async throws -> RemotePage {
+        let client = try client
         let response: HTTPResponse
         do {
             response = try await client.send(.get, path, query, about: .source(source.id))
         } catch ProviderError.notFound where source.isTag {
             // GoToSocial 0.20, `TagTimelineGet`: the tag was never used.
-            return ([], nil, nil, false)
+            return RemotePage([])
         }
         let list: LenientList<StatusRecord> = try client.decode(response)
         try client.service.requireReadable(list, Message("a list without statuses"))
-        let isTop = !PageToken.isBelowTop(query)
+        let isTop = !query.contains { $0.name == "max_id" }
         if source == .likes, list.elements.isEmpty, isTop,
-            try await dialect(client) == .snac
+            try await dialect() == .snac
         {
             // Source: snac 2.75, `mastoapi_get_handler`: the list is always empty.
             throw ProviderError.notSupported(Message("snac has no list of liked posts."))
@@ -151,7 +137,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             let limit = query.first { $0.name == "limit" }.flatMap { Int($0.value) } ?? 0
             if kept < limit {
                 let fewer = query.filter { $0.name != "limit" } + [("limit", "\(kept)")]
-                return try await fetchStatuses(source, path, fewer, client)
+                return try await fetchStatuses(source, path, fewer)
             }
         } else if hasMore {
             statuses.removeSubrange(kept...)
@@ -170,7 +156,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
             next = page(below: last.id)
         }
         let isPartial = try await checkPartial(
-            response, statuses.isEmpty, isTop: isTop && source == .home, client)
+            response, statuses.isEmpty, isTop: isTop && source == .home)
         if photos.reduce(0, { $0 + $1.count }) > RemotePage.maximumCount {
             let limit = RemotePage.maximumCount / photos.count
             for index in photos.indices {
@@ -180,17 +166,16 @@ final class MastodonSession: RemoteLikes, ProfileSession {
                 photos[index] = Array(photos[index].prefix(limit))
             }
         }
-        return (
-            photos: zip(statuses, photos).flatMap { status, photos in
-                photos.map { photo in
-                    var photo = photo
-                    if hasKeys { photo.entry = Self.key(status) }
-                    return photo
-                }
-            },
-            next: statuses.isEmpty ? nil : next,
-            end: hasKeys ? statuses.last.flatMap(Self.key) : nil, isPartial: isPartial
-        )
+        if hasKeys {
+            for (index, status) in statuses.enumerated() {
+                for photo in photos[index].indices { photos[index][photo].entry = Self.key(status) }
+            }
+        }
+        var page = RemotePage(
+            photos.flatMap(\.self), next: statuses.isEmpty ? nil : next?.text,
+            end: hasKeys ? statuses.last.flatMap(Self.key) : nil)
+        page.isPartial = isPartial
+        return page
     }
 
     /// Checks if a server that is still preparing the home timeline sent a part of it: status 206. Pixelfed sends the
@@ -202,7 +187,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     /// Source: mastodon 4.6.4, `Api::V1::Timelines::HomeController`; pixelfed 0.11.13,
     /// `ApiV1Controller::timelineHome`.
     private func checkPartial(
-        _ response: HTTPResponse, _ isEmpty: Bool, isTop: Bool, _ client: MastodonClient
+        _ response: HTTPResponse, _ isEmpty: Bool, isTop: Bool
     ) async throws -> Bool {
         let isPreparing = response.status == 206 && isEmpty && isTop
         let wasPreparing = self.isPreparing.withLock { known in
@@ -211,11 +196,11 @@ final class MastodonSession: RemoteLikes, ProfileSession {
         }
         if isPreparing, !wasPreparing {
             throw ProviderError.failed(
-                client.service.tr(
+                try client.service.tr(
                     "{service} is still preparing this feed; try again in a minute."))
         }
         guard response.status == 206 else { return false }
-        return try await dialect(client) != .pixelfed
+        return try await dialect() != .pixelfed
     }
 
     /// Returns the key of a status in a timeline: its ID, with its length in front, because timelines are ordered by
@@ -228,7 +213,7 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {
-        let client = try client.get()
+        let client = try client
         let missing = client.service.missing(id)
         guard let part = StatusPhotoID(id) else { throw missing }
         let response = try await client.send(.get, ["statuses", part.status], about: .photo(id))
@@ -245,10 +230,8 @@ final class MastodonSession: RemoteLikes, ProfileSession {
     /// Adds or removes the favourite of the status. The count in the response is not used: Pixelfed increments it with
     /// each request, and Mastodon decrements it with a delay.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
-        let client = try client.get()
-        guard let part = StatusPhotoID(photo) else {
-            throw client.service.missing(photo)
-        }
+        let client = try client
+        guard let part = StatusPhotoID(photo) else { throw client.service.missing(photo) }
         let action = isLiked ? "favourite" : "unfavourite"
         _ = try await client.send(.post, ["statuses", part.status, action], about: .like(photo))
         return nil
@@ -256,19 +239,14 @@ final class MastodonSession: RemoteLikes, ProfileSession {
 
     // MARK: Users
 
-    func profile() async throws -> Profile { try await client.get().currentUser() }
-
-    private func dialect(_ client: MastodonClient) async throws -> Dialect {
-        if let known = knownDialect.withLock({ $0 }) { return known }
-        let dialect = try await client.dialect()
-        knownDialect.withLock { $0 = dialect }
-        return dialect
+    /// Returns the dialect of the server, which is fetched once.
+    private func dialect() async throws -> Dialect {
+        try await knownDialect.value { try await client.dialect() }
     }
 
     /// Returns the ID of a user, by which the statuses are requested.
-    private func userID(
-        _ name: String, _ source: SourceID, _ client: MastodonClient
-    ) async throws -> String {
+    private func userID(_ name: String, _ source: SourceID) async throws -> String {
+        let client = try client
         let name = name.hasPrefix("@") ? String(name.dropFirst()) : name
         if let known = userIDs.withLock({ $0[name] }) { return known }
         let response = try await client.send(

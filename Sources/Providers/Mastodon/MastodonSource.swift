@@ -90,7 +90,7 @@ struct StatusPhotoID: Hashable, Sendable {
 /// The position of a page in a source: the query parameters of the `Link` address that the server sent.
 ///
 /// The parameters are opaque: they may count statuses, likes or pages.
-struct PageToken: Equatable, Sendable {
+struct PageToken: Sendable {
     /// The parameters as an escaped query.
     let text: String
     let fields: [(name: String, value: String)]
@@ -133,11 +133,4 @@ struct PageToken: Equatable, Sendable {
         self.init(query: target[target.index(after: mark)...].prefix { $0 != "#" })
         if fields.contains(where: \.value.isEmpty) { return nil }
     }
-
-    /// True if the page begins below a status, and not at the top of the source.
-    static func isBelowTop(_ query: [(name: String, value: String)]) -> Bool {
-        query.contains { $0.name == "max_id" }
-    }
-
-    static func == (left: PageToken, right: PageToken) -> Bool { left.text == right.text }
 }

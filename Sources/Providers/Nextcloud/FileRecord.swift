@@ -145,21 +145,16 @@ struct FileRecord: Hashable, Sendable {
     }
 }
 
-/// An album in the list of albums.
-struct AlbumRecord: Hashable, Sendable {
-    let album: NextcloudSource
-    let source: Source
-
-    /// Reads a response of a multi-status document; nil for one without properties of an album.
-    init?(_ response: MultiStatus.Response, isShared: Bool) {
+extension Source {
+    /// Reads a response of a list of albums; nil for one without properties of an album.
+    init?(album response: MultiStatus.Response, isShared: Bool) {
         let own = response.properties
         guard let name = response.name, NextcloudSource.isName(name),
             let count = own.child("nbItems", in: Namespace.nextcloud)
         else { return nil }
-        album = .album(name, isShared: isShared)
         let cover = own.child("last-photo", in: Namespace.nextcloud).flatMap { Int64($0.text) }
-        source = Source(
-            id: album.id,
+        self.init(
+            id: NextcloudSource.album(name, isShared: isShared).id,
             title: ServiceText.line(name).map { Message(verbatim: $0) }
                 ?? Message("Untitled album"), kind: .album,
             count: ServiceNumber.count(Int(count.text)),

@@ -1,17 +1,16 @@
 internal import JSONFormat
-internal import Logging
 internal import ProviderKit
 internal import Translation
 internal import WebService
 internal import XML
 
 /// A client for the interfaces of one server.
-struct NextcloudClient: Sendable {
+struct NextcloudClient: ServiceClient {
     let server: ServerAddress
     let service: ServiceDescription
     /// The ID of the user, which is part of the paths of files.
     let user: String
-    private let ports: SessionPorts
+    let ports: SessionPorts
     private let http: CookieClient
     /// True if photos have the place where they were taken.
     let showsLocation: Bool
@@ -78,7 +77,7 @@ struct NextcloudClient: Sendable {
         let body = DAVBody.search(
             in: scopes, properties, where: condition, by: order, limit: limit)
         let response = try await exchange(.search, "/remote.php/dav/", body)
-        guard let error = await refusal(response, subject) else {
+        guard let error = await failure(response, subject) else {
             return try await listing(response)
         }
         // A folder may not exist.
@@ -92,8 +91,7 @@ struct NextcloudClient: Sendable {
                 onlyPositions: onlyPositions, in: existing == folders ? [] : existing,
                 about: subject)
         }
-        let isUnsupported = Refusal(response, subject, service, now: ports.now())
-            .isUnsupportedSearch
+        let isUnsupported = refusal(response, subject).isUnsupportedSearch
         throw isUnsupported ? UnsupportedSearch(error: error) : error
     }
 
@@ -126,7 +124,7 @@ struct NextcloudClient: Sendable {
         let mark = "id=\"initial-state-photos-photosSourceFolders\" value=\""
         let request = HTTPRequest(.get, server.base + "/index.php/apps/photos/")
         let response = try await http.send(request)
-        if response.status >= 500, let error = await refusal(response, .user) { throw error }
+        if response.status >= 500, let error = await failure(response, .user) { throw error }
         let page = String(decoding: response.body, as: UTF8.self)
         guard response.isSuccess, let start = page.firstRange(of: mark)?.upperBound,
             let state = Base64.decode(String(page[start...].prefix { $0 != "\"" })),
@@ -192,7 +190,7 @@ struct NextcloudClient: Sendable {
         let path = albumPath(Self.albumFolder(isShared: isShared), name)
         let properties = DAVBody.albumProperties(showsLocation: showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
-        if let error = await refusal(response, .source(source.id)) { throw error }
+        if let error = await failure(response, .source(source.id)) { throw error }
         return try await listing(response).records
     }
 
@@ -210,17 +208,17 @@ struct NextcloudClient: Sendable {
     /// Lists the albums of the user, or those that others share.
     ///
     /// - Returns: The albums; nil if the server has no list of them.
-    func albums(isShared: Bool) async throws -> [AlbumRecord]? {
+    func albums(isShared: Bool) async throws -> [Source]? {
         let folder = Self.albumFolder(isShared: isShared)
         let response = try await exchange(
             .propfind, albumPath(folder, ""), DAVBody.find("<nc:nbItems/><nc:last-photo/>"),
             depth: 1)
         if [404, 405, 501].contains(response.status) { return nil }
-        if let error = await refusal(response, .other(Message("list the albums"))) { throw error }
+        if let error = await failure(response, .other(Message("list the albums"))) { throw error }
         // The first response describes the folder.
         return try await read(response) {
             $0.responses.filter { $0.name != folder }.compactMap {
-                AlbumRecord($0, isShared: isShared)
+                Source(album: $0, isShared: isShared)
             }
         }
     }
@@ -236,7 +234,7 @@ struct NextcloudClient: Sendable {
         let response = try await exchange(
             .proppatch, relative(file.path),
             DAVBody.favourite(isFavourite))
-        if let error = await refusal(response, .like(id)) { throw error }
+        if let error = await failure(response, .like(id)) { throw error }
         switch try await read(response, \.failure) {
         case nil: return
         case 404: throw service.missing(id)
@@ -273,6 +271,7 @@ struct NextcloudClient: Sendable {
     private func read<Value: Sendable>(
         _ response: HTTPResponse, _ body: @Sendable (MultiStatus) -> Value
     ) async throws -> Value {
+        var failure: (any Error)?
         do {
             let value = try await XMLDocument.read(response.body) { MultiStatus($0).map(body) }
             if let value { return value }
@@ -282,14 +281,9 @@ struct NextcloudClient: Sendable {
                     "The documents of {server} cannot be read, because {reason}.",
                     ["server": server.host, "reason": reason]))
         } catch {
-            ports.logger.debug(
-                "Cannot decode a response",
-                metadata: [
-                    "status": "\(response.status)", "bytes": "\(response.body.count)",
-                    "reason": "\(error)",
-                ])
+            failure = error
         }
-        throw service.invalidResponse(Message("an unexpected document"))
+        throw unreadable(response, failure)
     }
 
     private func listing(_ response: HTTPResponse) async throws -> Listing {
@@ -313,10 +307,10 @@ struct NextcloudClient: Sendable {
     }
 
     /// Returns the error of a response; nil for a success. During an upgrade, some addresses have a page of any status.
-    private func refusal(
+    private func failure(
         _ response: HTTPResponse, _ subject: Refusal.Subject
     ) async -> ProviderError? {
-        let refusal = Refusal(response, subject, service, now: ports.now())
+        let refusal = refusal(response, subject)
         guard let error = refusal.error else { return nil }
         guard response.status == 503 || response.isSuccess,
             let status = try? await http.send(HTTPRequest(.get, server.base + "/status.php")),
@@ -327,19 +321,18 @@ struct NextcloudClient: Sendable {
 
     // MARK: Users
 
-    /// Fetches the profile of the logged-in user.
-    func currentUser() async throws -> Profile {
+    func profile() async throws -> Profile {
         var request = HTTPRequest(.get, server.base + "/ocs/v2.php/cloud/user?format=json")
         request.headers.append("Accept", "application/json")
         let response = try await http.send(request)
-        if let error = await refusal(response, .user) {
+        if let error = await failure(response, .user) {
             guard response.status == 401 else { throw error }
             // The response is the same for a disabled account.
             //
             // Source: server 31, `ocs/v1.php` for a `LoginException`, and `Connector/Sabre/Auth.php`.
             let other = try await exchange(
                 .propfind, "/remote.php/dav/", DAVBody.find("<d:getetag/>"), depth: 0)
-            throw await refusal(other, .user) ?? service.invalidResponse(Message("status 401"))
+            throw await failure(other, .user) ?? service.invalidResponse(Message("status 401"))
         }
         guard let user = response.record?.record("ocs")?.record("data"),
             let profile = mapping.profile(user)
@@ -370,7 +363,7 @@ struct NextcloudClient: Sendable {
                 [400, 403, 503].contains(response.status)
                     || response.isSuccess && response.isHTML
             else { return nil }
-            return await refusal(response, .photo(Self.photo(url) ?? PhotoID("")))
+            return await failure(response, .photo(Self.photo(url) ?? PhotoID("")))
         }
     }
 

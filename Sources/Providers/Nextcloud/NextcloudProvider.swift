@@ -45,9 +45,7 @@ package struct NextcloudProvider: PollingLogin {
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
         let client = try NextcloudClient(account, ports)
-        let profile = try await client.currentUser()
-        return AccountIdentity(
-            username: profile.username, server: client.server.name, userID: profile.userID)
+        return try await client.identity(at: client.server.name)
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {

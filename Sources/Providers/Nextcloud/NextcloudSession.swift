@@ -6,13 +6,11 @@ internal import WebService
 /// The session of a user at a server.
 ///
 /// It stores only the search mode of the server, and for some time the rules for the photos that are shown.
-final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
-    let events: AsyncStream<SessionEvent>
+final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
+    let connection: ServiceConnection<NextcloudClient>
     let likesSource = NextcloudSource.likes.id
     let cacheVariant: String
     let hasStablePageTokens = true
-    private let continuation: AsyncStream<SessionEvent>.Continuation
-    private let client: Result<NextcloudClient, ProviderError>
     private let ports: SessionPorts
     /// The mode of the searches that succeeded. An update of the server is detected by the next session.
     private let mode = Mutex(PhotoSearch.Mode.full)
@@ -33,21 +31,17 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     private static let maximumRemembered = 100_000
 
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
-        (events, continuation) = AsyncStream.makeStream()
         self.ports = ports
         filter = TimedCache(.seconds(60), now: ports.now)
         folders = TimedCache(.seconds(3600), now: ports.now)
-        client = Result { [continuation] () throws(ProviderError) in
-            try NextcloudClient(account, ports, events: continuation)
+        connection = ServiceConnection { (events) throws(ProviderError) in
+            try NextcloudClient(account, ports, events: events)
         }
         cacheVariant = [
-            (try? client.get().showsLocation) == true ? "location" : "",
+            (try? connection.client.get().showsLocation) == true ? "location" : "",
             ports.settings["Exclude"] ?? "",
         ].filter { !$0.isEmpty }.joined(separator: "-")
-        continuation.yield(.status(client.sessionStatus))
     }
-
-    func close() { continuation.finish() }
 
     // MARK: Sources
 
@@ -56,7 +50,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     func sources() async throws -> [Source] { try await sources(keeping: []) }
 
     func sources(keeping known: [Source]) async throws -> [Source] {
-        let client = try client.get()
+        let client = try client
         let sources = [
             Source(id: NextcloudSource.all.id, title: Message("All photos"), kind: .feed),
             Source(id: likesSource, title: Message("Favourites"), kind: .likes),
@@ -76,7 +70,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
                     }
                     continue
                 }
-                albums += listed.map(\.source)
+                albums += listed
             } catch let error as ProviderError where error.concernsOneItem {
                 failures.append(error)
                 albums += known
@@ -91,7 +85,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
-        let client = try client.get()
+        let client = try client
         guard let kind = NextcloudSource(source) else { throw client.service.missing(source) }
         let start = try pageToken.map { (token) throws(ProviderError) in
             guard let position = PhotoPosition(token) else { throw .staleCursor }
@@ -100,26 +94,25 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         let position = start ?? .top
         let page: RemotePage
         switch kind {
-        case .all: page = try await allPage(after: position, client)
+        case .all: page = try await allPage(after: position)
         case .likes:
-            let search = try await search(kind, client)
+            let search = try await search(kind)
             page = try await supported { mode in
                 try await search.with(mode).page(after: position).page
             }
         case .memories:
             let today = CalendarDate(local: ports.now())
-            let search = try await search(kind, client)
+            let search = try await search(kind)
             page = try await supported { mode in try await search.with(mode).memories(today) }
-        case .album: return try await albumPage(kind, after: start, client)
+        case .album: return try await albumPage(kind, after: start)
         }
         remember(page.photos.map(\.photo.id), in: own)
         return page
     }
 
     /// Returns a page of all photos. If no file changed since the page was fetched, only the favourites are requested.
-    private func allPage(
-        after position: PhotoPosition, _ client: NextcloudClient
-    ) async throws -> RemotePage {
+    private func allPage(after position: PhotoPosition) async throws -> RemotePage {
+        let client = try client
         if position == .top || unchanged.withLock({ $0.pages[position] != nil }) {
             let tag = try await client.filesTag()
             let now = ports.now()
@@ -138,7 +131,7 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             }
             if let current { return current }
         }
-        let search = try await search(.all, client, tag: known.tag)
+        let search = try await search(.all, tag: known.tag)
         let (page, isFinal) = try await supported { mode in
             try await search.with(mode).page(after: position)
         }
@@ -154,8 +147,9 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     /// Returns the search for the photos of a source, which the app Photos shows. Favourites are shown in any folder.
     /// The rule for them belongs to the ETag of the user's files, if that is known.
     private func search(
-        _ source: NextcloudSource, _ client: NextcloudClient, tag: String? = nil
+        _ source: NextcloudSource, tag: String? = nil
     ) async throws -> PhotoSearch {
+        let client = try client
         let filter = try await filter.value(where: { tag == nil || $0.tag == tag }) {
             try await client.fileFilter(tag: tag)
         }
@@ -166,8 +160,9 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
     }
 
     private func albumPage(
-        _ source: NextcloudSource, after start: PhotoPosition?, _ client: NextcloudClient
+        _ source: NextcloudSource, after start: PhotoPosition?
     ) async throws -> RemotePage {
+        let client = try client
         let known = listing.withLock { $0?.source == source && start != nil ? $0?.records : nil }
         let all: [FileRecord]
         if let known {
@@ -220,20 +215,21 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     @concurrent
     func fetchPhoto(_ id: PhotoID, note: String?) async throws -> RemotePhoto {
-        let client = try client.get()
+        let client = try client
         // No album has a photo that was deleted from the files of the user.
         let isOwn =
             note?.hasPrefix(client.server.path + "/remote.php/dav/files/") == true
             || own.withLock { $0.contains(id) }
-        let record = try await fetchRecord(id, inAlbums: !isOwn, client)
+        let record = try await fetchRecord(id, inAlbums: !isOwn)
         guard record.isPhoto else { throw client.service.missing(id) }
         remember([record])
         return client.mapping.photo(record)
     }
 
     private func fetchRecord(
-        _ id: PhotoID, inAlbums: Bool, _ client: NextcloudClient
+        _ id: PhotoID, inAlbums: Bool
     ) async throws -> FileRecord {
+        let client = try client
         let missing = client.service.missing(id)
         guard let number = Int64(id.text), number > 0, "\(number)" == id.text else { throw missing }
         let found = try await supported { mode in
@@ -243,20 +239,21 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
             remember([record])
             return record
         }
-        guard inAlbums, let record = try await albumRecord(number, client) else { throw missing }
+        guard inAlbums, let record = try await albumRecord(number) else { throw missing }
         return record
     }
 
     /// Returns a photo of another user in an album; nil if no album has it.
-    private func albumRecord(
-        _ id: Int64, _ client: NextcloudClient
-    ) async throws -> FileRecord? {
+    private func albumRecord(_ id: Int64) async throws -> FileRecord? {
+        let client = try client
         let albums =
             try await (client.albums(isShared: true) ?? [])
             + (client.albums(isShared: false) ?? [])
-        for listed in albums.prefix(Self.maximumSearchedAlbums) {
+        for album in albums.compactMap({ NextcloudSource($0.id) }).prefix(
+            Self.maximumSearchedAlbums)
+        {
             do {
-                let records = try await client.photos(of: listed.album)
+                let records = try await client.photos(of: album)
                 if let record = records.first(where: { $0.id == id }) { return record }
             } catch let error as ProviderError where error.concernsOneItem {
                 // Another album may have the photo.
@@ -279,23 +276,23 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
 
     /// The images require the credentials of the account.
     var imageClient: any HTTPClient {
-        guard let client = try? client.get() else { return ports.http }
-        return client.images { [self] in try await fetchRecord($0, inAlbums: $1, client) }
+        guard let client = try? client else { return ports.http }
+        return client.images { [self] in try await fetchRecord($0, inAlbums: $1) }
     }
 
     func downloadAddress(_ photo: RemotePhoto) -> String? {
-        try? client.get().mapping.original(photo)
+        try? client.mapping.original(photo)
     }
 
     // MARK: Likes
 
     /// Sets the favourite state. The service does not count favourites.
     func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> Int? {
-        let client = try client.get()
+        let client = try client
         // The path, which a favourite needs, changes when the file is moved.
         let record: FileRecord
         do {
-            record = try await fetchRecord(photo, inAlbums: false, client)
+            record = try await fetchRecord(photo, inAlbums: false)
         } catch ProviderError.notFound where foreign.withLock({ $0.contains(photo) }) {
             throw ProviderError.refused(
                 Message(
@@ -305,10 +302,6 @@ final class NextcloudSession: RemoteLikes, RemoteImages, ProfileSession {
         try await client.setFavourite(record, isLiked, photo)
         return nil
     }
-
-    // MARK: Users
-
-    func profile() async throws -> Profile { try await client.get().currentUser() }
 }
 
 /// The pages of all photos that were fetched while the user's files had one ETag.

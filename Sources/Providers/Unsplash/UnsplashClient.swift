@@ -5,10 +5,11 @@ internal import Translation
 internal import WebService
 
 /// A client for the API, which also reports warnings and the rate limit.
-final class UnsplashClient: Sendable {
+final class UnsplashClient: ServiceClient {
+    let service = ServiceDescription.unsplash
+    let ports: SessionPorts
     let settings: UnsplashSettings
     let mapping: ModelMapping
-    private let ports: SessionPorts
     private let rateLimit: RateLimitReporter
     /// The warnings that have been logged and are not repeated.
     private let loggedWarnings = Mutex<Set<String>>([])
@@ -18,13 +19,13 @@ final class UnsplashClient: Sendable {
     /// The maximum size of a response; the largest responses seen have 75 kB.
     private static let maximumBytes = 4 << 20
 
+    /// - Throws: ``ProviderError/notConfigured(_:)``.
     init(
-        _ ports: SessionPorts, _ settings: UnsplashSettings,
-        events: AsyncStream<SessionEvent>.Continuation? = nil
-    ) {
-        self.settings = settings
-        mapping = ModelMapping(settings: settings)
+        _ ports: SessionPorts, events: AsyncStream<SessionEvent>.Continuation? = nil
+    ) throws(ProviderError) {
         self.ports = ports
+        settings = try UnsplashSettings(ports.settings)
+        mapping = ModelMapping(settings: settings)
         rateLimit = RateLimitReporter(events)
     }
 
@@ -54,24 +55,14 @@ final class UnsplashClient: Sendable {
         request.maximumBytes = Self.maximumBytes
         let response = try await ports.http.send(request)
         reportHeaders(response.headers)
-        if let error = Refusal(response, subject, .unsplash, now: ports.now()).error {
-            throw error
-        }
+        if let error = refusal(response, subject).error { throw error }
         return response
     }
 
-    /// Decodes the body of a response as JSON.
-    ///
-    /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
-    func decode<Value: Decodable>(_ response: HTTPResponse) throws(ProviderError) -> Value {
-        try ServiceDescription.unsplash.decode(response, ports.logger)
-    }
-
-    /// Fetches the profile of the logged-in user.
-    func currentUser() async throws -> Profile {
+    func profile() async throws -> Profile {
         let user: ServiceRecord = try decode(try await send(.get, ["me"], about: .user))
         guard let profile = mapping.profile(user) else {
-            throw ServiceDescription.unsplash.invalidResponse(Message("a user without a name"))
+            throw service.invalidResponse(Message("a user without a name"))
         }
         return profile
     }

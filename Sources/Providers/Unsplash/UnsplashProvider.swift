@@ -1,5 +1,6 @@
 package import ProviderKit
 internal import Translation
+internal import WebService
 
 /// The provider of photos from Unsplash, through its public API.
 ///
@@ -44,13 +45,11 @@ package struct UnsplashProvider: OAuthLogin {
     }
 
     package func identify(_ ports: SessionPorts) async throws -> AccountIdentity {
-        let client = UnsplashClient(ports, try UnsplashSettings(ports.settings))
-        let profile = try await client.currentUser()
-        return AccountIdentity(username: profile.username, userID: profile.userID)
+        try await UnsplashClient(ports).identity()
     }
 
     package func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
-        UnsplashSession(account, ports)
+        UnsplashSession(ports)
     }
 }
 

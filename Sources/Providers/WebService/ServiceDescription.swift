@@ -1,5 +1,4 @@
 internal import JSONFormat
-package import Logging
 package import ProviderKit
 internal import Quoting
 package import Translation
@@ -67,19 +66,6 @@ package struct ServiceDescription: Hashable, Sendable {
         _ list: LenientList<some Decodable>, _ problem: @autoclosure () -> Message
     ) throws(ProviderError) {
         if list.isUnreadable { throw invalidResponse(problem()) }
-    }
-
-    /// Decodes the body of a response as JSON.
-    ///
-    /// - Throws: ``ProviderError/failed(_:)`` for an invalid response.
-    package func decode<Value: Decodable>(
-        _ response: HTTPResponse, _ logger: Logger
-    ) throws(ProviderError) -> Value {
-        if let value: Value = response.decodeJSON() { return value }
-        logger.debug(
-            "Cannot decode a response",
-            metadata: ["status": "\(response.status)", "bytes": "\(response.body.count)"])
-        throw invalidResponse(Message("an unexpected document"))
     }
 }
 
