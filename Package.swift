@@ -297,7 +297,7 @@ let development = [
         in: "Development/event-loop-scenarios"),
     module(
         "TestSupport",
-        "CSandbox DBus ImageMetadata LoopbackHTTP ProviderKit System Translation",
+        "CSandbox DBus ImageMetadata LoopbackHTTP ProviderKit System Translation Logging",
         in: "Development/TestSupport"),
 ]
 

@@ -1,5 +1,4 @@
 import HTTP
-import Logging
 import ProviderKit
 import TestSupport
 import WikimediaSimulator
@@ -10,8 +9,7 @@ import WikimediaSimulator
 @MainActor
 final class SimulatedSession {
     let commons: SimulatedWikimedia
-    let session: any Session
-    let feed: any RemoteFeed
+    let session: DailySession
     let http: any HTTPClient
 
     /// - Parameters:
@@ -23,20 +21,16 @@ final class SimulatedSession {
     ) throws {
         commons = try SimulatedWikimedia.start(pictureCount: pictureCount)
         http = CurlClient(userAgent: "Test (+https://photos.test)") {}
-        let daily = DailySession(
-            SessionPorts(
-                http: http,
-                settings: ProviderSettings(["ApiUrl": commons.apiURL]),
-                logger: Logger(label: "test")
-            ).at(now))
-        session = daily
-        feed = daily
+        session = DailySession(
+            SessionPorts(http, ProviderSettings(["ApiUrl": commons.apiURL])).at(now))
     }
 
     /// Returns the photos of the source, page by page.
-    func walk() async throws -> [RemotePhoto] { try await feed.walk("all") }
+    func walk() async throws -> [RemotePhoto] { try await session.walk("all") }
 
-    func photo(_ id: String) async throws -> Photo { try await feed.fetchPhoto(PhotoID(id)).photo }
+    func photo(_ id: String) async throws -> Photo {
+        try await session.fetchPhoto(PhotoID(id)).photo
+    }
 }
 
 /// A session at a service whose responses a test defines.
@@ -49,7 +43,7 @@ struct ScriptedSession {
     init(_ respond: @escaping ScriptedHTTP.Answer) {
         http.answer.update { $0 = respond }
         session = DailySession(
-            SessionPorts(http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+            SessionPorts(http)
                 .at { Self.now })
     }
 }

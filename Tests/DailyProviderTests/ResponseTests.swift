@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import ProviderKit
 import TestSupport
 import Testing
@@ -128,9 +127,7 @@ struct ResponseTests {
     ) async throws {
         let provider = DailyProvider { hasContact }
         let ports = SessionPorts(
-            http: ScriptedHTTP(),
-            settings: ProviderSettings(address.map { ["ApiUrl": $0] } ?? [:]),
-            logger: Logger(label: "test"))
+            ScriptedHTTP(), ProviderSettings(address.map { ["ApiUrl": $0] } ?? [:]))
         let account = AccountIdentity(username: "")
         guard !isAccepted else {
             #expect(try await provider.identify(account, ports).username == "commons")
@@ -147,21 +144,8 @@ struct ResponseTests {
         var random = SeededRandom(seed: seed)
         let examples = [try Self.example("templates.json"), try Self.example("files.json")]
         for _ in 0..<20 {
-            var bodies = examples
-            for index in bodies.indices {
-                for _ in 0..<Int.random(in: 1...6, using: &random) {
-                    let place = Int.random(in: bodies[index].indices, using: &random)
-                    switch Int.random(in: 0..<4, using: &random) {
-                    case 0: bodies[index][place] = UInt8.random(in: 0...255, using: &random)
-                    case 1: bodies[index].remove(at: place)
-                    case 2:
-                        bodies[index].insert(contentsOf: "999999999999999999999".utf8, at: place)
-                    default:
-                        bodies[index].insert(contentsOf: "\"<a href=//[&#x110000;".utf8, at: place)
-                    }
-                }
-            }
-            let changed = bodies
+            let texts = ["999999999999999999999", "\"<a href=//[&#x110000;"]
+            let changed = examples.map { $0.mutated(with: texts, using: &random) }
             let scripted = ScriptedSession { request in
                 let body = request.url.contains("prop=images") ? changed[0] : changed[1]
                 return HTTPResponse(status: 200, body: body, url: request.url)

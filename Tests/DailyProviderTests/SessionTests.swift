@@ -28,14 +28,14 @@ struct SessionTests {
 
     @Test func `the first page has thirty days`() async throws {
         let fixture = try SimulatedSession(pictureCount: 100)
-        let page = try await fixture.feed.page("all")
+        let page = try await fixture.session.page("all")
         #expect(page.photos.count == 30 - SimulatedWikimedia.emptyDays)
         let token = try #require(page.next)
         let newest = fixture.commons.publish()
-        let again = try await fixture.feed.page("all")
+        let again = try await fixture.session.page("all")
         #expect(again.next == token)
         #expect(again.photos.first?.photo.id.text == newest)
-        let second = try await fixture.feed.page("all", from: token)
+        let second = try await fixture.session.page("all", from: token)
         #expect(second.photos.count == 30)
     }
 
@@ -45,7 +45,7 @@ struct SessionTests {
         let commons = fixture.commons
         func countOfRefresh() async throws -> Int {
             let before = commons.requestCount
-            let page = try await fixture.feed.page("all")
+            let page = try await fixture.session.page("all")
             #expect(
                 page.photos.map(\.photo.id.text)
                     == Array(commons.pictures.prefix(page.photos.count)))
@@ -66,7 +66,7 @@ struct SessionTests {
         let fixture = try SimulatedSession()
         let commons = fixture.commons
         let id = commons.pictures[0]
-        let remote = try await fixture.feed.fetchPhoto(PhotoID(id))
+        let remote = try await fixture.session.fetchPhoto(PhotoID(id))
         let photo = remote.photo
         let page = try #require(id.split(separator: "-").last)
         #expect(photo.title == "Picture \(page)")
@@ -159,7 +159,7 @@ struct SessionTests {
     @Test func `a refused width is replaced by the next larger standard width`() async throws {
         let fixture = try SimulatedSession()
         let commons = fixture.commons
-        let photo = try await fixture.feed.fetchPhoto(PhotoID(commons.pictures[0]))
+        let photo = try await fixture.session.fetchPhoto(PhotoID(commons.pictures[0]))
         let client = try #require(fixture.session.remoteImages).imageClient
         commons.refusedWidths = [330, 500]
         for size in [ImageSize.thumb, .full] {
@@ -195,10 +195,12 @@ struct SessionTests {
 
     @Test func `a clock in the future is reported`() async throws {
         let fixture = try SimulatedSession(now: { .now + .seconds(400 * 86_400) })
-        let error = await #expect(throws: ProviderError.self) { try await fixture.feed.page("all") }
+        let error = await #expect(throws: ProviderError.self) {
+            try await fixture.session.page("all")
+        }
         #expect("\(try #require(error))".contains("check the date"))
         await #expect(throws: ProviderError.staleCursor) {
-            try await fixture.feed.page("all", from: "7")
+            try await fixture.session.page("all", from: "7")
         }
     }
 
@@ -206,7 +208,7 @@ struct SessionTests {
         let fixture = try SimulatedSession(pictureCount: 60)
         let ids = fixture.commons.pictures.prefix(50).map { PhotoID($0) }
         fixture.commons.delete(ids[7].text)
-        let photos = try await fixture.feed.fetchPhotos(ids)
+        let photos = try await fixture.session.fetchPhotos(ids)
         #expect(photos.map(\.photo.id) == Array(ids[..<7] + ids[8...]))
         #expect(fixture.commons.requests("/w/api.php").count == 2)
     }

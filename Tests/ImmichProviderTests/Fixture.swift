@@ -1,6 +1,5 @@
 import HTTP
 import ImmichSimulator
-import Logging
 import ProviderKit
 import TestSupport
 
@@ -33,7 +32,7 @@ final class SimulatedSession {
             CurlClient(userAgent: "Test") {}, token: Secret(key), field: "x-api-key: ")
         session = ImmichSession(
             AccountIdentity(username: "ada@photos.test", server: server.url, userID: ada.id),
-            SessionPorts(http: client, settings: settings, logger: Logger(label: "test")).at(now))
+            SessionPorts(client, settings).at(now))
     }
 
     /// Returns the IDs of the photos of a source, page by page.
@@ -56,7 +55,7 @@ struct ScriptedSession {
         http.answer.update { $0 = respond }
         session = ImmichSession(
             AccountIdentity(username: "ada@photos.example", server: server),
-            SessionPorts(http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+            SessionPorts(http)
                 .at { Self.now })
     }
 

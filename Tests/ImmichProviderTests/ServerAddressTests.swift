@@ -1,4 +1,3 @@
-import Logging
 import ProviderKit
 import TestSupport
 import Testing
@@ -58,8 +57,7 @@ struct ServerAddressTests {
                 #"{"id":"00000000-0000-4000-8000-000000000009","email":"ada@photos.example","name":"Ada"}"#
             )
         }
-        let ports = SessionPorts(
-            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let ports = SessionPorts(http)
         for text in ["photos.example", "https://photos.example/photos", "photos.example:443"] {
             let found = try await provider.identify(
                 AccountIdentity(username: "", server: text), ports)

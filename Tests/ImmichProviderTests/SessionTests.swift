@@ -214,9 +214,7 @@ struct SessionTests {
         fixture.server.addAlbum("Alps", [])
         #expect(
             try await fixture.session.sources().map(\.id.text) == ["all", "likes", "memories"])
-        fixture.session.close()
-        var notices: [String] = []
-        for await case .notices(let sentences) in fixture.session.events { notices = sentences }
+        let notices = await fixture.session.finalNotices().last ?? []
         #expect(
             ["album.read", "person.read", "stack.read"].elementsEqual(notices) {
                 $1.contains("lacks the permission \($0)")

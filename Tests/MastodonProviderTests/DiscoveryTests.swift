@@ -1,4 +1,3 @@
-import Logging
 import ProviderKit
 import TestSupport
 import Testing
@@ -26,9 +25,7 @@ struct DiscoveryTests {
                 body: response?.body ?? Array(#"{"error":"Not Found"}"#.utf8),
                 url: origin.map { "\($0)/\(path)" } ?? request.url)
         }
-        let ports = SessionPorts(
-            http: http, settings: ProviderSettings(settings), logger: Logger(label: "test")
-        ).at { Fixture.now }
+        let ports = SessionPorts(http, ProviderSettings(settings)).at { Fixture.now }
         let found = try await MastodonProvider().discover("photos.example", user: nil, ports)
         #expect(http.requests.value.allSatisfy { $0.headers["Accept"] == "application/json" })
         return found
@@ -246,9 +243,7 @@ struct DiscoveryTests {
                 body: response?.body ?? Array("<html>".utf8),
                 url: response.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
         }
-        let ports = SessionPorts(
-            http: http, settings: ProviderSettings(), logger: Logger(label: "test")
-        ).at { Fixture.now }
+        let ports = SessionPorts(http).at { Fixture.now }
         let found = try await MastodonProvider().discover("photos.example", user: user, ports)
         return (found, http.requests.value)
     }
@@ -329,8 +324,7 @@ struct DiscoveryTests {
     @Test func `the identity is that of the token's user`() async throws {
         let me = try recordings.response("accounts_verify_credentials_200")
         let http = ScriptedHTTP { _ in me }
-        let ports = SessionPorts(
-            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let ports = SessionPorts(http)
         let identity = try await MastodonProvider().identify("photos.example", ports)
         #expect(
             identity

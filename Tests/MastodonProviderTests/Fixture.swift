@@ -1,7 +1,5 @@
-import Logging
 import ProviderKit
 import TestSupport
-import WebService
 
 @testable import MastodonProvider
 
@@ -23,9 +21,7 @@ struct Fixture {
         http.answer.update { $0 = respond }
         session = MastodonSession(
             AccountIdentity(username: "ada", server: "photos.example"),
-            SessionPorts(
-                http: http, settings: ProviderSettings(settings), logger: Logger(label: "test")
-            ).at(now))
+            SessionPorts(http, ProviderSettings(settings)).at(now))
     }
 
     /// Creates a session at a server that sends the same response to every request.
@@ -41,12 +37,6 @@ struct Fixture {
     /// The methods and addresses of the requests, without the base address of the API.
     var requestLines: [String] {
         http.requestLines(withoutPrefix: "https://photos.example/api/v1")
-    }
-
-    /// Closes the session and returns its events.
-    func events() async -> [SessionEvent] {
-        session.close()
-        return await session.events.reduce(into: []) { $0.append($1) }
     }
 }
 

@@ -1,5 +1,4 @@
 import HTTP
-import Logging
 import MastodonSimulator
 import ProviderKit
 import TestSupport
@@ -10,34 +9,15 @@ import Testing
 /// Walks at simulated servers, whose pages differ between programs.
 @MainActor
 struct ServerTests {
-    /// Adds the token of a user to requests.
-    private struct AuthorizedHTTP: HTTPClient {
-        let http: CurlClient
-        let token: String
-
-        func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-            var request = request
-            request.headers.append("Authorization", "Bearer \(token)")
-            return try await http.send(request)
-        }
-
-        func download(
-            _ request: HTTPRequest, into file: Int32,
-            progress: @escaping @Sendable (HTTPProgress) -> Void
-        ) async throws -> HTTPResponse {
-            try await http.download(request, into: file, progress: progress)
-        }
-    }
-
     private func session(_ server: SimulatedMastodon) -> MastodonSession {
         server.addUser("ada")
         return MastodonSession(
             AccountIdentity(username: "ada", server: server.name),
             SessionPorts(
-                http: AuthorizedHTTP(
-                    http: CurlClient(userAgent: "Test") {}, token: server.makeToken(for: "ada")),
-                settings: ProviderSettings(["LoopbackServers": "\(server.name)=\(server.url)"]),
-                logger: Logger(label: "test")))
+                AuthorizedHTTP(
+                    CurlClient(userAgent: "Test") {}, token: Secret(server.makeToken(for: "ada")),
+                    field: HTTPRequest.bearerField),
+                ProviderSettings(["LoopbackServers": "\(server.name)=\(server.url)"])))
     }
 
     private func start(_ software: Software, count: Int) throws -> SimulatedMastodon {

@@ -159,9 +159,7 @@ struct SessionTests {
             #expect(
                 ids(try await fixture.session.page("home")) == ["1.b"])
         }
-        let notices = await fixture.events().compactMap { event -> [String]? in
-            if case .notices(let sentences) = event { sentences } else { nil }
-        }
+        let notices = await fixture.session.finalNotices()
         #expect(
             notices == [["An image of photos.example is omitted, because its address is invalid."]])
     }
@@ -219,10 +217,7 @@ struct SessionTests {
         let photos = try await fixture.session.walk(source)
         let expected = (101...160).reversed().flatMap { id in (0..<20).map { "\(id).\($0)" } }
         #expect(photos.map(\.photo.id.text) == expected)
-        let notices = await fixture.events().filter { event in
-            if case .notices = event { true } else { false }
-        }
-        #expect(notices.isEmpty)
+        #expect(await fixture.session.finalNotices().isEmpty)
     }
 
     @Test func `photos of direct messages are only in the list of likes`() async throws {
@@ -249,7 +244,7 @@ struct SessionTests {
             request.url.contains("max_id") ? .json("[]") : home
         }
         #expect(try await fixture.session.page("home").next == "max_id=117020574694606796")
-        guard case .rateLimit(let limit) = await fixture.events().last else {
+        guard case .rateLimit(let limit) = await fixture.session.finalEvents().last else {
             Issue.record("no rate limit reported")
             return
         }
@@ -291,9 +286,7 @@ struct SessionTests {
                         "1", [attachment("a", #""https://b.example/a""#), attachment("b", "null")])
                 )))
         _ = try await fixture.session.page("home")
-        let notices = await fixture.events().compactMap { event -> [String]? in
-            if case .notices(let sentences) = event { sentences } else { nil }
-        }
+        let notices = await fixture.session.finalNotices()
         #expect(
             notices == [
                 ["An image of photos.example is omitted, because the server has no copy of it."]

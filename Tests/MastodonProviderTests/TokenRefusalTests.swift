@@ -1,4 +1,3 @@
-import Logging
 import OAuth
 import ProviderKit
 import TestSupport
@@ -78,7 +77,7 @@ struct TokenRefusalTests {
             http, OAuthToken.key(Secret("token"), now: .now), KeyDescription(oauth))
         let session = MastodonSession(
             AccountIdentity(username: "ada", server: "photos.example"),
-            SessionPorts(http: client, settings: ProviderSettings(), logger: Logger(label: "test"))
+            SessionPorts(client)
                 .at { Fixture.now })
         _ = try await session.page("home")
     }

@@ -1,5 +1,4 @@
 import HTTP
-import Logging
 import NextcloudSimulator
 import ProviderKit
 import Synchronization
@@ -38,7 +37,7 @@ final class SimulatedSession {
             AuthorizedHTTP(
                 CurlClient(userAgent: "Test") {}, token: Secret(password),
                 field: KeyDescription.basicField))
-        ports = SessionPorts(http: counter, settings: settings, logger: Logger(label: "test"))
+        ports = SessionPorts(counter, settings)
         session = NextcloudSession(
             AccountIdentity(username: "ada", server: server.url), ports.at(now))
     }
@@ -89,9 +88,32 @@ struct ScriptedSession {
         http.answer.update { $0 = respond }
         session = NextcloudSession(
             AccountIdentity(username: "ada", server: server),
-            SessionPorts(http: http, settings: settings, logger: Logger(label: "test"))
+            SessionPorts(http, settings)
                 .at { Timestamp(secondsSince1970: 1_785_592_440) })
     }
 
     init(responding response: HTTPResponse) { self.init { _ in response } }
+}
+
+/// Returns a document with one photo.
+func document(path: String, _ properties: String = "") -> String {
+    document(of: [entry(path: path, id: 7, properties)])
+}
+
+/// Returns a document with the entries of photos.
+func document(of entries: [String]) -> String {
+    """
+    <?xml version="1.0"?>
+    <d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">
+    \(entries.joined())</d:multistatus>
+    """
+}
+
+/// Returns the entry of a photo; without an ID for nil.
+func entry(path: String, id: Int?, _ properties: String) -> String {
+    """
+    <d:response><d:href>\(path)</d:href><d:propstat><d:prop>\(id.map { "<oc:fileid>\($0)</oc:fileid>" } ?? "")
+    <d:getcontenttype>image/jpeg</d:getcontenttype>\(properties)</d:prop>
+    <d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>
+    """
 }

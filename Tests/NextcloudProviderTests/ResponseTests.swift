@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import ProviderKit
 import TestSupport
 import Testing
@@ -97,7 +96,7 @@ struct ResponseTests {
         "/a.jpg?x=1", "/a#b",
     ])
     func `a file with an invalid path is left out`(path: String) async throws {
-        let session = ScriptedSession(responding: .json(Self.document(path: path), status: 207))
+        let session = ScriptedSession(responding: .json(document(path: path), status: 207))
             .session
         #expect(try await session.page("all").photos.isEmpty)
     }
@@ -107,7 +106,7 @@ struct ResponseTests {
             settings: ProviderSettings(["ShowLocation": "true"])
         ) { _ in
             .json(
-                Self.document(
+                document(
                     path: "/remote.php/dav/files/ada/a.jpg",
                     """
                     <d:getlastmodified>yesterday</d:getlastmodified><oc:favorite></oc:favorite>
@@ -137,26 +136,18 @@ struct ResponseTests {
             }
             let isDated = !body.contains("is-defined") && !body.contains(".nomedia")
             let entries = (0..<(isDated ? 100 : 0)).map { number in
-                """
-                <d:response><d:href>/remote.php/dav/files/ada/\(number == 7 ? "a?b" : "\(number)").jpg</d:href>
-                <d:propstat><d:prop>\(number == 9 ? "" : "<oc:fileid>\(number + 1)</oc:fileid>")
-                <d:getcontenttype>image/jpeg</d:getcontenttype>
-                <nc:metadata-photos-original_date_time>\(1_750_000_000 - number)</nc:metadata-photos-original_date_time>
-                </d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response>
-                """
+                entry(
+                    path: "/remote.php/dav/files/ada/\(number == 7 ? "a?b" : "\(number)").jpg",
+                    id: number == 9 ? nil : number + 1,
+                    "<nc:metadata-photos-original_date_time>\(1_750_000_000 - number)</nc:metadata-photos-original_date_time>"
+                )
             }
-            return .json(
-                """
-                <d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">
-                \(entries.joined())</d:multistatus>
-                """, status: 207)
+            return .json(document(of: entries), status: 207)
         }
         let page = try await fixture.session.page("all")
         #expect(page.photos.count == 97 && page.next != nil)
-        fixture.session.close()
-        var notices: [String] = []
-        for await case .notices(let sentences) in fixture.session.events { notices = sentences }
-        #expect(notices.map { $0.prefix(9) } == ["2 images "])
+        let notices = await fixture.session.finalNotices().last
+        #expect(notices?.map { $0.prefix(9) } == ["2 images "])
     }
 
     @Test(arguments: [
@@ -185,21 +176,11 @@ struct ResponseTests {
         #expect(reason?.contains(sentence) == true, "\(reason ?? "")")
     }
 
-    nonisolated private static func document(path: String, _ properties: String = "") -> String {
-        """
-        <?xml version="1.0"?>
-        <d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">
-        <d:response><d:href>\(path)</d:href><d:propstat><d:prop><oc:fileid>7</oc:fileid>
-        <d:getcontenttype>image/jpeg</d:getcontenttype>\(properties)</d:prop>
-        <d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>
-        """
-    }
-
     @Test(arguments: [Int64.min, -62_167_219_201, 253_402_300_800, .max])
     func `a time that is not possible is unknown`(seconds: Int64) async throws {
         let session = ScriptedSession { _ in
             .json(
-                Self.document(
+                document(
                     path: "/remote.php/dav/files/ada/a.jpg",
                     "<nc:metadata-photos-original_date_time>\(seconds)</nc:metadata-photos-original_date_time>"
                 ), status: 207)
@@ -224,40 +205,14 @@ struct ResponseTests {
         #expect(NextcloudSource(SourceID(id)) == nil)
     }
 
-    /// The random numbers of ``changed(_:_:)``, which are the same in each run.
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-
-        mutating func next() -> UInt64 {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return state ^ state >> 29
-        }
-    }
-
-    /// Returns a document with a few bytes changed, removed or repeated.
-    private static func changed(_ bytes: [UInt8], _ generator: inout Generator) -> [UInt8] {
-        var bytes = bytes
-        for _ in 0..<Int.random(in: 1...6, using: &generator) where bytes.count > 64 {
-            let start = Int.random(in: 0..<bytes.count - 32, using: &generator)
-            let end = start + Int.random(in: 1...32, using: &generator)
-            switch Int.random(in: 0..<4, using: &generator) {
-            case 0: bytes[start] = UInt8.random(in: 0...255, using: &generator)
-            case 1: bytes.removeSubrange(start..<end)
-            case 2: bytes.insert(contentsOf: bytes[start..<end], at: start)
-            default: bytes.replaceSubrange(start..<end, with: Array("-9223372036854775808".utf8))
-            }
-        }
-        return bytes
-    }
-
     @Test(arguments: ["search.xml", "albums.xml", "error.xml", "user.json"])
     func `changed documents result in photos or errors`(name: String) async throws {
         let folder = URL(filePath: #filePath).deletingLastPathComponent()
         let example = Array(try Data(contentsOf: folder.appending(path: "Examples/\(name)")))
-        var generator = Generator(state: 7)
+        var generator = SeededRandom(seed: 7)
         var photos = 0
         for _ in 0..<250 {
-            let body = Self.changed(example, &generator)
+            let body = example.mutated(with: ["-9223372036854775808"], using: &generator)
             let session = ScriptedSession(settings: ProviderSettings(["ShowLocation": "true"])) {
                 HTTPResponse(status: $0.method == .get ? 200 : 207, body: body, url: $0.url)
             }.session
@@ -276,8 +231,7 @@ struct ResponseTests {
         _ server: String, _ answer: @escaping ScriptedHTTP.Answer
     ) async throws -> (PollingDescription, [String]) {
         let http = ScriptedHTTP(answer)
-        let ports = SessionPorts(
-            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let ports = SessionPorts(http)
         let provider = NextcloudProvider()
         let name = try provider.server(server, ports.settings)
         let description = try await provider.describeLogin(name, ports)
@@ -345,8 +299,7 @@ struct ResponseTests {
         let http = ScriptedHTTP { _ in
             .json(#"{"ocs":{"meta":{},"data":{"id":"ada","display-name":"Ada"}}}"#)
         }
-        let ports = SessionPorts(
-            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let ports = SessionPorts(http)
         let found = try await NextcloudProvider().identify(
             AccountIdentity(username: "ada@mail.example", server: "cloud.example/a"), ports)
         #expect(

@@ -18,10 +18,7 @@ struct ServerDifferenceTests {
     }
 
     private func notices(_ fixture: SimulatedSession) async -> [String] {
-        fixture.session.close()
-        var notices: [String] = []
-        for await case .notices(let sentences) in fixture.session.events { notices = sentences }
-        return notices
+        await fixture.session.finalNotices().last ?? []
     }
 
     @Test func `an edited file has other addresses of every size and of the download`() async throws
@@ -293,14 +290,13 @@ struct ServerDifferenceTests {
             setenv("TZ", "PST8PDT,M3.2.0,M11.1.0", 1)
             tzset()
             func created(_ taken: Int64, modified: String) -> Int64? {
-                let document = """
-                    <d:multistatus xmlns:d="DAV:" xmlns:oc="http://owncloud.org/ns" xmlns:nc="http://nextcloud.org/ns">
-                    <d:response><d:href>/remote.php/dav/files/ada/a.jpg</d:href><d:propstat><d:prop>
-                    <oc:fileid>7</oc:fileid><d:getlastmodified>\(modified)</d:getlastmodified>
-                    <nc:metadata-photos-original_date_time>\(taken)</nc:metadata-photos-original_date_time>
-                    </d:prop><d:status>HTTP/1.1 200 OK</d:status></d:propstat></d:response></d:multistatus>
+                let text = document(
+                    path: "/remote.php/dav/files/ada/a.jpg",
                     """
-                let root = try? XMLDocument.parse(Array(document.utf8))
+                    <d:getlastmodified>\(modified)</d:getlastmodified>
+                    <nc:metadata-photos-original_date_time>\(taken)</nc:metadata-photos-original_date_time>
+                    """)
+                let root = try? XMLDocument.parse(Array(text.utf8))
                 let record = root.flatMap { MultiStatus($0) }?.responses.first.flatMap(
                     FileRecord.init)
                 #expect(record?.seconds == taken)

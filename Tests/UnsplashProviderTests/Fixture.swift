@@ -1,7 +1,6 @@
 import Logging
 import ProviderKit
 import TestSupport
-import WebService
 
 @testable import UnsplashProvider
 
@@ -35,12 +34,6 @@ struct Fixture {
 
     /// The methods and addresses of the requests, without the base address of the API.
     var requestLines: [String] { http.requestLines(withoutPrefix: "https://api.unsplash.com") }
-
-    /// Closes the session and returns its events.
-    func events() async -> [SessionEvent] {
-        session.close()
-        return await session.events.reduce(into: []) { $0.append($1) }
-    }
 }
 
 /// A log handler that stores the messages.

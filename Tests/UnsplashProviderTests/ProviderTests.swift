@@ -1,4 +1,3 @@
-import Logging
 import ProviderKit
 import TestSupport
 import Testing
@@ -49,7 +48,8 @@ struct ProviderTests {
         let fixture = Fixture([key: value]) { _ in throw HTTPError.failed("unexpected request") }
         await #expect(throws: error) { try await fixture.session.sources() }
         await #expect(throws: error) { try await fixture.session.profile() }
-        guard case .status(.failed(text, .configure)) = await fixture.events().first else {
+        guard case .status(.failed(text, .configure)) = await fixture.session.finalEvents().first
+        else {
             Issue.record("the session reports no failure")
             return
         }
@@ -59,8 +59,7 @@ struct ProviderTests {
     @Test func `the identity is that of the token's user`() async throws {
         let me = try recordings.response("me_200")
         let http = ScriptedHTTP { _ in me }
-        let ports = SessionPorts(
-            http: http, settings: ProviderSettings(), logger: Logger(label: "test"))
+        let ports = SessionPorts(http)
         let identity = try await provider.identify(ports)
         #expect(
             identity

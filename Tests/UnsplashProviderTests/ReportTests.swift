@@ -7,7 +7,7 @@ import WebService
 
 struct ReportTests {
     private static func limits(_ fixture: Fixture) async -> [RateLimit] {
-        await fixture.events().compactMap {
+        await fixture.session.finalEvents().compactMap {
             if case .rateLimit(let limit) = $0 { limit } else { nil }
         }
     }
@@ -51,7 +51,7 @@ struct ReportTests {
     }
 
     @Test func `the first event of a session is its status`() async {
-        let events = await Fixture(responding: .json("[]")).events()
+        let events = await Fixture(responding: .json("[]")).session.finalEvents()
         guard case .status(.ready) = events.first else {
             Issue.record("\(events)")
             return

@@ -1,5 +1,6 @@
 import ProviderKit
 import Testing
+import WebService
 
 @testable import UnsplashProvider
 
