@@ -42,10 +42,7 @@ extension Refusal {
         // Any other reason of the server concerns only this photo.
         if case .like = subject {
             guard message != nil else { return otherLogin }
-            return .refused(
-                service.tr(
-                    "{service} does not let this account like this photo{details}.",
-                    ["details": quoted]))
+            return refusedLike(quoted)
         }
         guard let permission else {
             return .denied(service.tr("{service} does not allow the request."))

@@ -56,10 +56,7 @@ extension Refusal {
         if case .user = subject { return .unauthorized }
         // Any other reason concerns only this photo: the login requested the permission to like.
         if case .like = subject, !lacksPermission {
-            return .refused(
-                service.tr(
-                    "{service} does not let this account like this photo{details}.",
-                    ["details": quoted]))
+            return refusedLike(quoted)
         }
         return .denied(
             service.tr(

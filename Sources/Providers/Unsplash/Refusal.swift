@@ -34,10 +34,7 @@ extension Refusal {
         }
         // Any other reason concerns only this photo.
         if case .like = subject, !text.contains("permission") {
-            return .refused(
-                service.tr(
-                    "{service} does not let this account like this photo{details}.",
-                    ["details": quoted]))
+            return refusedLike(quoted)
         }
         return .denied(
             Message(

@@ -87,6 +87,17 @@ package struct Refusal: Sendable {
         }
     }
 
+    /// Returns the error for a like that the account may not set.
+    ///
+    /// - Parameter details: The reason in parentheses, or empty text.
+    /// - Returns: The error.
+    package func refusedLike(_ details: String) -> ProviderError {
+        .refused(
+            service.tr(
+                "{service} does not let this account like this photo{details}.",
+                ["details": details]))
+    }
+
     /// Returns the error for a request that the service does not accept.
     ///
     /// - Parameter reason: The reason in parentheses, or empty text.
