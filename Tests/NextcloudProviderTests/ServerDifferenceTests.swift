@@ -433,7 +433,7 @@ struct ServerDifferenceTests {
             }
         }
         let search = PhotoSearch(
-            client: try fixture.makeClient(), source: .all,
+            client: try fixture.makeClient(), kind: .all,
             mode: version == .v31 ? .full : version == .v28 ? .withoutConditions : .fileTimes,
             maximumLimit: 400)
         var found: [String] = []

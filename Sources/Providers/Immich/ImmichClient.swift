@@ -9,8 +9,6 @@ struct ImmichClient: ServiceClient {
     let service: ServiceDescription
     let ports: SessionPorts
     let mapping: ModelMapping
-    /// True if photos have the place where they were taken.
-    let showsLocation: Bool
     /// False if photos of partners are left out.
     let showsPartners: Bool
 
@@ -21,9 +19,10 @@ struct ImmichClient: ServiceClient {
     init(_ server: String, _ ports: SessionPorts) throws(ProviderError) {
         self.server = try ServerAddress(server)
         service = .server(self.server.host)
-        showsLocation = try ports.settings.flag("ShowLocation", of: "immich")
+        mapping = ModelMapping(
+            server: self.server,
+            showsLocation: try ports.settings.flag("ShowLocation", of: "immich"))
         showsPartners = try ports.settings.flag("Partners", of: "immich", default: true)
-        mapping = ModelMapping(self.server, showsLocation: showsLocation)
         self.ports = ports
     }
 
@@ -75,13 +74,13 @@ struct ImmichClient: ServiceClient {
     ///
     /// Source: xXRoxXeRXx/integration_immich #53: some servers find nothing for a day without a time.
     func month(
-        _ month: String, _ source: ImmichSource, _ query: [(name: String, value: String)],
+        _ month: String, _ source: SourceID, _ query: [(name: String, value: String)],
         maximumBytes: Int = 16 << 20
     ) async throws -> HTTPResponse {
         try await send(
             .get, ["timeline", "bucket"],
             query + [("timeBucket", month.prefix(10) + "T00:00:00.000Z")],
-            about: .source(source.id), permission: "asset.read", maximumBytes: maximumBytes)
+            about: .source(source), permission: "asset.read", maximumBytes: maximumBytes)
     }
 
     // MARK: Users
@@ -136,12 +135,5 @@ struct ImmichClient: ServiceClient {
                 : parts.contains("users") ? "userProfileImage.read" : "asset.view"
             return refusal(response, .photo(PhotoID(id))).error(permission)
         }
-    }
-
-    // MARK: Version
-
-    /// Fetches the version of the server. Requires no permission.
-    func version() async throws -> VersionRecord {
-        try await fetch(["server", "version"], about: .other(Message("read the version")))
     }
 }

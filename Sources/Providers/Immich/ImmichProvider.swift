@@ -8,7 +8,7 @@ package struct ImmichProvider: TokenLogin {
     package let info = ProviderInfo(
         id: "immich", name: "Immich", iconName: "image-x-generic", authentication: .password,
         capabilities: [.feed, .like, .profile, .albums, .search, .server, .memories],
-        defaultSource: ImmichSource.all.id)
+        defaultSource: ImmichKind.all.id)
 
     /// Creates the provider.
     package init() {}

@@ -9,7 +9,7 @@ internal import WebService
 /// It stores only the version of the server, for some time the stacks and the names of users, and the state of walks.
 final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     let connection: ServiceConnection<ImmichClient>
-    let likesSource = ImmichSource.likes.id
+    let likesSource = ImmichKind.likes.id
     let cacheVariant: String
     private let ports: SessionPorts
     private let knownVersion: TimedCache<VersionRecord>
@@ -21,7 +21,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     /// The ID of the user.
     private let ownID: String?
     /// The album that a client reads, between its pages: older servers return it as a whole.
-    private let listing = Mutex<(id: AssetID, photos: [RemotePhoto])?>(nil)
+    private let listing = Mutex<(source: ImmichSource, photos: [RemotePhoto])?>(nil)
     /// The photos that represent stacks in the last walks through albums and people, by the primary photos.
     private let represented = Mutex<[ImmichSource: [AssetID: AssetID]]>([:])
 
@@ -44,7 +44,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         }
         let settings = try? connection.client.get()
         cacheVariant = [
-            settings?.showsLocation == true ? "location" : nil,
+            settings?.mapping.showsLocation == true ? "location" : nil,
             settings?.showsPartners == false ? "own" : nil,
         ].compactMap(\.self).joined(separator: "-")
     }
@@ -56,9 +56,9 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     /// Fetches the sources. Without the permission to read albums or people, these are left out, and a notice says so.
     func sources() async throws -> [Source] {
         var sources = [
-            Source(id: ImmichSource.all.id, title: Message("All photos"), kind: .feed),
+            Source(id: ImmichKind.all.id, title: Message("All photos"), kind: .feed),
             Source(id: likesSource, title: Message("Favourites"), kind: .likes),
-            Source(id: ImmichSource.memories.id, title: Message("Memories"), kind: .feed),
+            Source(id: ImmichKind.memories.id, title: Message("Memories"), kind: .feed),
         ]
         var notices: [String] = []
         for fetch in [albums, people, stackSources] {
@@ -88,7 +88,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
                 let cover: AssetID? = album.value("albumThumbnailAssetId")
                 sources.append(
                     Source(
-                        id: ImmichSource.album(id).id,
+                        id: ImmichKind.album.id(id.rawValue),
                         title: album.line("albumName").map { Message(verbatim: $0) }
                             ?? Message("Untitled album"), kind: .album,
                         count: album.count("assetCount"),
@@ -108,7 +108,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             guard let id: AssetID = person.value("id"), person.flag("isHidden") != true,
                 let name = person.line("name")
             else { return nil }
-            return Source(id: ImmichSource.person(id).id, title: name, kind: .topic)
+            return Source(id: ImmichKind.person.id(id.rawValue), title: name, kind: .topic)
         }
         return Array(sources.prefix(Self.maximumPeople))
     }
@@ -161,7 +161,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     private func fetchMonth(_ month: String) async throws -> Set<AssetID> {
         let client = try client
         let response = try await client.month(
-            month, .all,
+            month, ImmichKind.all.id,
             [
                 ("withPartners", "true"), ("withStacked", "true"), ("visibility", "timeline"),
                 ("isArchived", "false"), ("size", "MONTH"),
@@ -183,21 +183,14 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
 
     // MARK: Photos
 
-    /// Returns the photos of a list that are shown.
+    /// Returns the photos of a list that are shown: no videos, no photos in the trash, and of a stack only the primary
+    /// photo. Favourites are those of the user, stacked or not.
     private func photos(
         _ assets: [AssetRecord], of source: ImmichSource
     ) async throws -> [RemotePhoto] {
-        try await mapped(shown(assets, of: source))
-    }
-
-    /// Returns the assets that are shown: no videos, no photos in the trash, and of a stack only the primary photo.
-    /// Favourites are those of the user, stacked or not.
-    private func shown(
-        _ assets: [AssetRecord], of source: ImmichSource
-    ) async throws -> [AssetRecord] {
         var stacks: [AssetID: AssetID] = [:]
         do {
-            if source != .likes {
+            if source.kind != .likes {
                 stacks = try await knownStacks.value { try await fetchStacks() }
             }
         } catch ProviderError.denied, ProviderError.failed {
@@ -207,7 +200,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         let shown = assets.filter { asset in
             guard asset.isPhoto else { return false }
             let isOwn = isOwn(asset)
-            return switch source {
+            return switch source.kind {
             case .album: true
             case .person: isOwn || showsPartners
             case .likes: isOwn
@@ -215,10 +208,8 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
                 (isOwn || showsPartners) && stacks[asset.id] == nil
             }
         }
-        return switch source {
-        case .album, .person: representatives(shown, stacks, of: source)
-        case .all, .likes, .memories, .search: shown
-        }
+        let isWalk = source.kind == .album || source.kind == .person
+        return try await mapped(isWalk ? representatives(shown, stacks, of: source) : shown)
     }
 
     /// Returns one photo of each stack in a walk: the primary one if the first page with the stack has it, else the first
@@ -267,32 +258,33 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client
-        guard let kind = ImmichSource(source) else { throw client.service.missing(source) }
-        if pageToken == nil { represented.withLock { $0[kind] = nil } }
+        guard let source = ImmichSource(source) else { throw client.service.missing(source) }
+        if pageToken == nil { represented.withLock { $0[source] = nil } }
         let isMonth = pageToken?.hasPrefix(Self.monthMark) == true
         var search = try SearchRequest(isMonth ? nil : pageToken, size: Self.photosPerPage)
-        switch kind {
+        switch source.kind {
         case .all: search.conditions = ["visibility": "timeline"]
         case .likes: search.conditions = ["isFavorite": true]
-        case .person(let id):
+        case .person:
             search.conditions = [
-                "visibility": "timeline", "personIds": .array([.string(id.rawValue)]),
+                "visibility": "timeline", "personIds": .array([.string(source.name)]),
             ]
-        case .album(let id):
-            if let found = try await albumPage(id, pageToken) { return found }
-            search.conditions = ["albumIds": .array([.string(id.rawValue)])]
-        case .search(let words):
+        case .album:
+            if let found = try await albumPage(source, pageToken) { return found }
+            search.conditions = ["albumIds": .array([.string(source.name)])]
+        case .search:
             search.conditions = ["visibility": "timeline"]
-            search.query = words
-        case .memories: return try await withVersion { try await memories($0) }
+            search.query = source.name
+        case .memories: return try await withVersion { try await memories(source, $0) }
         }
-        return try await find(search, kind)
+        return try await find(search, source)
     }
 
     private func find(_ search: SearchRequest, _ source: ImmichSource) async throws -> RemotePage {
         let client = try client
         // A server that does not state its version has the original form of searches.
-        let hasFilter = search.hasFilter(at: (try? await version()) ?? VersionRecord(1, 0, 0))
+        let hasFilter = search.hasFilter(
+            at: (try? await version()) ?? VersionRecord(major: 1, minor: 0, patch: 0))
         // The server was replaced by an older version.
         if search.cursor != nil, !hasFilter { throw ProviderError.staleCursor }
         let record: SearchRecord = try await client.fetch(
@@ -301,7 +293,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             permission: "asset.read")
         try client.service.requireReadable(record.assets, Message("a list without photos"))
         var assets = record.assets.elements
-        if source == .all {
+        if source.kind == .all {
             let isFirst = search.page == nil && search.cursor == nil
             assets = try await withoutStacks(assets, isFirst: isFirst)
         }
@@ -317,21 +309,20 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     ///
     /// - Returns: The page; nil if a search has all photos of the album.
     private func albumPage(
-        _ id: AssetID, _ token: String?
+        _ source: ImmichSource, _ token: String?
     ) async throws -> RemotePage? {
         let client = try client
         let version = try await version()
         let isMonth = token?.hasPrefix(Self.monthMark) == true
         guard version.major < 3, !isMonth else {
-            return isMonth || version < VersionRecord(3, 1, 0)
-                ? try await monthPage(id, token) : nil
+            return isMonth || version < VersionRecord(major: 3, minor: 1, patch: 0)
+                ? try await monthPage(source, token) : nil
         }
         let page = token.flatMap { Int($0) } ?? 1
-        var known = listing.withLock { $0?.id == id && page > 1 ? $0?.photos : nil }
+        var known = listing.withLock { $0?.source == source && page > 1 ? $0?.photos : nil }
         if known == nil {
-            let source = ImmichSource.album(id)
             let album: ServiceRecord = try await client.fetch(
-                ["albums", id.rawValue], about: .source(source.id),
+                ["albums", source.name], about: .source(source.id),
                 permission: "album.read", maximumBytes: Self.maximumAlbumBytes)
             guard let list: LenientList<AssetRecord> = album.value("assets") else {
                 // The server was updated since the last request.
@@ -339,7 +330,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
                 guard try await self.version().major >= 3 else {
                     throw client.service.invalidResponse(Message("an album without photos"))
                 }
-                return try await albumPage(id, token)
+                return try await albumPage(source, token)
             }
             try client.service.requireReadable(list, Message("an album without photos"))
             known = try await photos(Self.newestFirst(list.elements), of: source)
@@ -347,7 +338,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         let photos = known ?? []
         let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
         let isLast = rest.count <= Self.photosPerPage
-        listing.withLock { $0 = isLast ? nil : (id, photos) }
+        listing.withLock { $0 = isLast ? nil : (source, photos) }
         return RemotePage(
             Array(rest.prefix(Self.photosPerPage)),
             next: isLast ? nil : "\(page + 1)")
@@ -356,11 +347,10 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     /// Fetches a part of a month of an album. The photos of the user have the details of a search, so that they are the
     /// same as in other sources.
     private func monthPage(
-        _ id: AssetID, _ token: String?
+        _ source: ImmichSource, _ token: String?
     ) async throws -> RemotePage {
         let client = try client
-        let source = ImmichSource.album(id)
-        let album = [(name: "albumId", value: id.rawValue)]
+        let album = [(name: "albumId", value: source.name)]
         let position = try token.map { (token) throws(ProviderError) in
             let parts = token.dropFirst(Self.monthMark.count).split(separator: "/")
             guard token.hasPrefix(Self.monthMark), parts.count == 2, let start = Int(parts[1]),
@@ -377,14 +367,14 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             return RemotePage([])
         }
         let bucket: TimeBucketRecord = try client.decode(
-            try await client.month(month, source, album))
+            try await client.month(month, source.id, album))
         guard let listed = bucket.assets else {
             throw client.service.invalidResponse(Message("an album without photos"))
         }
         var search = try SearchRequest(size: 1000)
         // The months are those of the places where the photos were taken.
         search.conditions = [
-            "albumIds": .array([.string(id.rawValue)]),
+            "albumIds": .array([.string(source.name)]),
             "takenAfter": .string(CalendarDate(dayNumber: day - 1).text + "T00:00:00.000Z"),
             "takenBefore": .string(CalendarDate(dayNumber: day + 33).text + "T00:00:00.000Z"),
         ]
@@ -406,7 +396,10 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
 
     /// Returns the version of the server, which is fetched once. It changes with an update of the server.
     private func version() async throws -> VersionRecord {
-        try await knownVersion.value { try await client.version() }
+        try await knownVersion.value {
+            try await client.fetch(
+                ["server", "version"], about: .other(Message("read the version")))
+        }
     }
 
     /// Sends a request whose form depends on the version of the server. A request that fails is sent again if the server
@@ -428,15 +421,17 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
 
     /// Fetches the memories of today, the most recent year first.
     private func memories(
-        _ version: VersionRecord
+        _ source: ImmichSource, _ version: VersionRecord
     ) async throws -> RemotePage {
         let client = try client
         let today = CalendarDate(local: ports.now())
         // Source: immich-app/immich #29907. Versions before 3.0.0 accept both forms, the others only one of them.
-        let day = version < VersionRecord(3, 0, 3) ? "\(today.text)T12:00:00.000Z" : today.text
+        let day =
+            version < VersionRecord(major: 3, minor: 0, patch: 3)
+            ? "\(today.text)T12:00:00.000Z" : today.text
         let memories: LenientList<MemoryRecord> = try await client.fetch(
             ["memories"], [("for", day), ("type", "on_this_day")],
-            about: .source(ImmichSource.memories.id), permission: "memory.read")
+            about: .source(source.id), permission: "memory.read")
         try client.service.requireReadable(memories, Message("memories without photos"))
         // Versions before 1.126 ignore the date.
         let found = memories.elements.filter { memory in
@@ -448,7 +443,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         let assets = Self.newestFirst(found.flatMap(\.assets.elements)).filter {
             $0.created != nil && known.insert($0.id).inserted
         }
-        return RemotePage(Array(try await photos(assets, of: .memories).prefix(500)))
+        return RemotePage(Array(try await photos(assets, of: source).prefix(500)))
     }
 
     private static func newestFirst(_ assets: [AssetRecord]) -> [AssetRecord] {

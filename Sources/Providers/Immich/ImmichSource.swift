@@ -1,7 +1,11 @@
 internal import ProviderKit
+internal import WebService
 
-/// The sources of a server.
-enum ImmichSource: Hashable, Sendable {
+/// A source of a server.
+typealias ImmichSource = ServiceSource<ImmichKind>
+
+/// The kinds of sources of a server.
+enum ImmichKind: String, SourceKind {
     /// All photos of the timeline.
     case all
     /// The favourites of the user.
@@ -9,44 +13,21 @@ enum ImmichSource: Hashable, Sendable {
     /// The photos taken on today's date in earlier years.
     case memories
     /// An album, by its ID.
-    case album(AssetID)
+    case album
     /// A person, by its ID.
-    case person(AssetID)
+    case person
     /// The result of a search by content.
-    case search(String)
+    case search
 
     /// The maximum length of a search, in bytes.
     private static let maximumLength = 256
 
-    /// Creates a source from its ID; nil for an ID of no source.
-    init?(_ id: SourceID) {
-        switch id.parts {
-        case ("all", nil): self = .all
-        case ("likes", nil): self = .likes
-        case ("memories", nil): self = .memories
-        case ("album", let name?):
-            guard let id = AssetID(rawValue: name) else { return nil }
-            self = .album(id)
-        case ("person", let name?):
-            guard let id = AssetID(rawValue: name) else { return nil }
-            self = .person(id)
-        case ("search", let words?):
-            guard words.utf8.count <= Self.maximumLength, ServiceText.line(words) == words else {
-                return nil
-            }
-            self = .search(words)
-        default: return nil
-        }
-    }
-
-    var id: SourceID {
-        switch self {
-        case .all: SourceID("all")
-        case .likes: SourceID("likes")
-        case .memories: SourceID("memories")
-        case .album(let id): SourceID("album:\(id.rawValue)")
-        case .person(let id): SourceID("person:\(id.rawValue)")
-        case .search(let words): SourceID("search:\(words)")
+    func accepts(_ name: String?) -> Bool {
+        guard let name else { return self == .all || self == .likes || self == .memories }
+        return switch self {
+        case .all, .likes, .memories: false
+        case .album, .person: AssetID(rawValue: name) != nil
+        case .search: name.utf8.count <= Self.maximumLength && ServiceText.line(name) == name
         }
     }
 }

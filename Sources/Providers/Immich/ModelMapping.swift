@@ -4,14 +4,9 @@ internal import ProviderKit
 
 /// A mapping from API records to the model.
 struct ModelMapping: Sendable {
-    private let server: ServerAddress
+    let server: ServerAddress
     /// True if photos have the place where they were taken.
-    private let showsLocation: Bool
-
-    init(_ server: ServerAddress, showsLocation: Bool = false) {
-        self.server = server
-        self.showsLocation = showsLocation
-    }
+    let showsLocation: Bool
 
     /// Maps an asset.
     ///
@@ -254,12 +249,6 @@ struct VersionRecord: Decodable, Hashable, Comparable {
     let major: Int
     let minor: Int
     let patch: Int
-
-    init(_ major: Int, _ minor: Int, _ patch: Int) {
-        self.major = major
-        self.minor = minor
-        self.patch = patch
-    }
 
     static func < (left: VersionRecord, right: VersionRecord) -> Bool {
         (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)

@@ -76,7 +76,7 @@ extension Refusal {
         case .photo(let id), .like(let id):
             service.missing(id)
         case .source(let id):
-            switch ImmichSource(id) {
+            switch ImmichSource(id)?.kind {
             case .search where message?.contains("not enabled") == true:
                 .notSupported(service.tr("Searching by content is disabled at {service}."))
             case .album, .person, nil: service.missing(id)

@@ -34,7 +34,11 @@ struct SearchRequest {
     /// Version 3.2 deprecates the flat members, and rejects them together with a filter; version 4 is to remove them. A
     /// search by content has no cursor, so it uses the flat members while they exist.
     func hasFilter(at version: VersionRecord) -> Bool {
-        page == nil && version >= (query == nil ? VersionRecord(3, 2, 0) : VersionRecord(4, 0, 0))
+        page == nil
+            && version
+                >= (query == nil
+                    ? VersionRecord(major: 3, minor: 2, patch: 0)
+                    : VersionRecord(major: 4, minor: 0, patch: 0))
     }
 
     /// Returns the body of the request.

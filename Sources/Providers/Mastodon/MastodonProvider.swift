@@ -8,7 +8,7 @@ package struct MastodonProvider: FederatedLogin {
     package let info = ProviderInfo(
         id: "mastodon", name: "Mastodon and Pixelfed", iconName: "applications-internet",
         authentication: .oauth2, capabilities: [.feed, .like, .profile, .server, .download],
-        defaultSource: MastodonSource.home.id)
+        defaultSource: MastodonKind.home.id)
 
     /// Creates the provider.
     package init() {}

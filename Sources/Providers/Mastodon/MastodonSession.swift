@@ -8,7 +8,7 @@ internal import WebService
 /// It stores only the dialect of the server and the IDs of users whose statuses were requested.
 final class MastodonSession: ServiceSession, RemoteLikes {
     let connection: ServiceConnection<MastodonClient>
-    let likesSource = MastodonSource.likes.id
+    let likesSource = MastodonKind.likes.id
     let cacheVariant: String
     private let knownDialect: TimedCache<Dialect>
     /// True if the last response for the top of the home timeline was empty, and not complete.
@@ -36,12 +36,12 @@ final class MastodonSession: ServiceSession, RemoteLikes {
     func sources() async throws -> [Source] {
         [
             // Translators: the photos of the people that the user follows
-            Source(id: MastodonSource.home.id, title: Message("Home"), kind: .feed),
+            Source(id: MastodonKind.home.id, title: Message("Home"), kind: .feed),
             Source(
-                id: MastodonSource.local.id,
+                id: MastodonKind.local.id,
                 // Translators: the photos of all users of a server
                 title: Message("On {server}", ["server": try client.service.name]), kind: .feed),
-            Source(id: MastodonSource.public.id, title: Message("On all servers"), kind: .feed),
+            Source(id: MastodonKind.public.id, title: Message("On all servers"), kind: .feed),
             Source(id: likesSource, title: Message("Liked photos"), kind: .likes),
         ]
     }
@@ -54,10 +54,10 @@ final class MastodonSession: ServiceSession, RemoteLikes {
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client
-        guard let kind = MastodonSource(source) else { throw client.service.missing(source) }
-        let (path, query) = try await request(kind)
+        guard let source = MastodonSource(source) else { throw client.service.missing(source) }
+        let (path, query) = try await request(source)
         let token = try pageToken.map { (text) throws(ProviderError) in try PageToken(text) }
-        var page = try await fetchStatuses(kind, path, token?.fields ?? query)
+        var page = try await fetchStatuses(source, path, token?.fields ?? query)
         // A server that repeats a page token has no more statuses.
         if page.next == nil || page.next == token?.text { (page.next, page.end) = (nil, nil) }
         return page
@@ -71,21 +71,22 @@ final class MastodonSession: ServiceSession, RemoteLikes {
     ) async throws -> (path: [String], query: [(name: String, value: String)]) {
         let limit = [(name: "limit", value: "\(Self.statusesPerPage)")]
         let onlyMedia = limit + [("only_media", "true")]
-        switch source {
+        let name = source.name
+        switch source.kind {
         case .home: return (["timelines", "home"], limit)
         case .likes: return (["favourites"], limit)
-        case .user(let name):
+        case .user:
             let id = try await userID(name, source.id)
             return (["accounts", id, "statuses"], onlyMedia + [("exclude_reblogs", "true")])
         case .local, .public, .tag: break
         }
         let dialect = try await dialect()
         let media = dialect == .takahe ? limit : onlyMedia
-        if case .tag(let name) = source {
+        if source.kind == .tag {
             let name = name.hasPrefix("#") ? String(name.dropFirst()) : name
             return (["timelines", "tag", name], media)
         }
-        if source == .local { return (["timelines", "public"], media + [("local", "true")]) }
+        if source.kind == .local { return (["timelines", "public"], media + [("local", "true")]) }
         // The public timeline of Pixelfed has only its own statuses by default; "remote" selects all other servers.
         return (
             ["timelines", "public"], media + (dialect == .pixelfed ? [("remote", "true")] : [])
@@ -100,14 +101,14 @@ final class MastodonSession: ServiceSession, RemoteLikes {
         let response: HTTPResponse
         do {
             response = try await client.send(.get, path, query, about: .source(source.id))
-        } catch ProviderError.notFound where source.isTag {
+        } catch ProviderError.notFound where source.kind == .tag {
             // GoToSocial 0.20, `TagTimelineGet`: the tag was never used.
             return RemotePage([])
         }
         let list: LenientList<StatusRecord> = try client.decode(response)
         try client.service.requireReadable(list, Message("a list without statuses"))
         let isTop = !query.contains { $0.name == "max_id" }
-        if source == .likes, list.elements.isEmpty, isTop,
+        if source.kind == .likes, list.elements.isEmpty, isTop,
             try await dialect() == .snac
         {
             // Source: snac 2.75, `mastoapi_get_handler`: the list is always empty.
@@ -122,7 +123,7 @@ final class MastodonSession: ServiceSession, RemoteLikes {
         var seen: Set<String> = []
         var statuses = list.elements.filter { seen.insert($0.id).inserted }
         // Likes are ordered by IDs of likes, which only Pixelfed states.
-        let hasKeys = source != .likes
+        let hasKeys = source.kind != .likes
         var photos = statuses.map { client.mapping.photos($0, isInLikes: !hasKeys) }
         // The statuses whose photos exceed the limit of a page begin the next page.
         var count = 0
@@ -145,7 +146,7 @@ final class MastodonSession: ServiceSession, RemoteLikes {
         }
         let links = response.headers.all("Link")
         var next = PageToken(links: links)
-        if source == .likes {
+        if source.kind == .likes {
             // The IDs of the likes on Pixelfed. The `Link` field of Pixelfed 0.11 leads back to the first page.
             next = statuses.compactMap(\.likeNumber).min().map { page(below: "\($0)") } ?? next
         } else if let last = statuses.last,
@@ -156,7 +157,7 @@ final class MastodonSession: ServiceSession, RemoteLikes {
             next = page(below: last.id)
         }
         let isPartial = try await checkPartial(
-            response, statuses.isEmpty, isTop: isTop && source == .home)
+            response, statuses.isEmpty, isTop: isTop && source.kind == .home)
         if photos.reduce(0, { $0 + $1.count }) > RemotePage.maximumCount {
             let limit = RemotePage.maximumCount / photos.count
             for index in photos.indices {

@@ -1,7 +1,11 @@
 internal import ProviderKit
+internal import WebService
 
-/// The sources of a server.
-enum MastodonSource: Hashable, Sendable {
+/// A source of a server.
+typealias MastodonSource = ServiceSource<MastodonKind>
+
+/// The kinds of sources of a server.
+enum MastodonKind: String, SourceKind {
     /// The statuses of the accounts that the user follows.
     case home
     /// The public statuses of the server's users.
@@ -10,44 +14,20 @@ enum MastodonSource: Hashable, Sendable {
     case `public`
     /// The statuses that the user likes.
     case likes
-    case tag(String)
+    case tag
     /// A user, by the handle, which includes the domain for users of other servers.
-    case user(String)
+    case user
 
     /// The maximum length of a name, in bytes.
     private static let maximumLength = 256
 
-    /// Creates a source from its ID; nil for an ID of no source.
-    init?(_ id: SourceID) {
-        switch id.parts {
-        case ("home", nil): self = .home
-        case ("local", nil): self = .local
-        case ("public", nil): self = .public
-        case ("likes", nil): self = .likes
-        case ("tag", let name?) where Self.isName(name): self = .tag(name)
-        case ("user", let name?) where Self.isName(name): self = .user(name)
-        default: return nil
-        }
-    }
-
-    var id: SourceID {
-        switch self {
-        case .home: SourceID("home")
-        case .local: SourceID("local")
-        case .public: SourceID("public")
-        case .likes: SourceID("likes")
-        case .tag(let name): SourceID("tag:\(name)")
-        case .user(let name): SourceID("user:\(name)")
-        }
-    }
-
-    var isTag: Bool { if case .tag = self { true } else { false } }
-
     /// Returns true if a name is a single path segment after escaping. `.`, `..` and slashes have no escaped form that
     /// every server accepts as a name.
-    private static func isName(_ text: String) -> Bool {
-        text.utf8.count <= maximumLength && text != "." && text != ".."
-            && ServiceText.line(text) == text && !text.contains { $0 == " " || $0 == "/" }
+    func accepts(_ name: String?) -> Bool {
+        guard self == .tag || self == .user else { return name == nil }
+        guard let name else { return false }
+        return name.utf8.count <= Self.maximumLength && name != "." && name != ".."
+            && ServiceText.line(name) == name && !name.contains { $0 == " " || $0 == "/" }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import ImageMetadata
 internal import ProviderKit
 internal import Translation
+internal import WebService
 internal import XML
 
 /// The used properties of a file.
@@ -147,14 +148,14 @@ struct FileRecord: Hashable, Sendable {
 
 extension Source {
     /// Reads a response of a list of albums; nil for one without properties of an album.
-    init?(album response: MultiStatus.Response, isShared: Bool) {
+    init?(album response: MultiStatus.Response, _ kind: NextcloudKind) {
         let own = response.properties
-        guard let name = response.name, NextcloudSource.isName(name),
+        guard let name = response.name, kind.accepts(name),
             let count = own.child("nbItems", in: Namespace.nextcloud)
         else { return nil }
         let cover = own.child("last-photo", in: Namespace.nextcloud).flatMap { Int64($0.text) }
         self.init(
-            id: NextcloudSource.album(name, isShared: isShared).id,
+            id: kind.id(name),
             title: ServiceText.line(name).map { Message(verbatim: $0) }
                 ?? Message("Untitled album"), kind: .album,
             count: ServiceNumber.count(Int(count.text)),

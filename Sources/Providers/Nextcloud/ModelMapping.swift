@@ -4,9 +4,9 @@ internal import WebService
 
 /// A mapping from records to the model.
 struct ModelMapping: Sendable {
-    private let server: ServerAddress
+    let server: ServerAddress
     /// True if photos have the place where they were taken.
-    private let showsLocation: Bool
+    let showsLocation: Bool
     let omissions: OmittedImages
 
     /// The largest size of a preview that servers draw by default, in pixels.
@@ -18,12 +18,6 @@ struct ModelMapping: Sendable {
     private static let previewSizes: [(ImageSize, Int)] = [
         (.thumb, 256), (.small, 512), (.regular, 1024),
     ]
-
-    init(_ server: ServerAddress, _ omissions: OmittedImages, showsLocation: Bool = false) {
-        self.server = server
-        self.omissions = omissions
-        self.showsLocation = showsLocation
-    }
 
     /// Returns the photos of a list.
     func photos(_ records: some Sequence<FileRecord>) -> [RemotePhoto] {

@@ -12,8 +12,6 @@ struct NextcloudClient: ServiceClient {
     let user: String
     let ports: SessionPorts
     private let http: CookieClient
-    /// True if photos have the place where they were taken.
-    let showsLocation: Bool
     let mapping: ModelMapping
     /// The patterns of the files that the user does not want to see.
     private let excluded: PathPatterns
@@ -29,11 +27,11 @@ struct NextcloudClient: ServiceClient {
         server = try ServerAddress(account.server, keepsPath: true)
         service = .server(server.host)
         user = account.username
-        showsLocation = try ports.settings.flag("ShowLocation", of: "nextcloud")
         excluded = PathPatterns(list: ports.settings["Exclude"] ?? "")
         mapping = ModelMapping(
-            server, OmittedImages(server.host, ports.logger, events),
-            showsLocation: showsLocation)
+            server: server,
+            showsLocation: try ports.settings.flag("ShowLocation", of: "nextcloud"),
+            omissions: OmittedImages(server.host, ports.logger, events))
         self.ports = ports
         // Without the field, a session needs the same-site cookies, which the server sends only to a request without any
         // cookie.
@@ -72,27 +70,27 @@ struct NextcloudClient: ServiceClient {
         let properties =
             onlyPositions
             ? DAVBody.position(hasMetadata: hasMetadata)
-            : DAVBody.properties(hasMetadata: hasMetadata, showsLocation: showsLocation)
-        let scopes = (folders.isEmpty ? [""] : folders).map { "/files/\(user)\($0)" }
-        let body = DAVBody.search(
-            in: scopes, properties, where: condition, by: order, limit: limit)
-        let response = try await exchange(.search, "/remote.php/dav/", body)
-        guard let error = await failure(response, subject) else {
-            return try await listing(response)
-        }
-        // A folder may not exist.
-        if !folders.isEmpty, [400, 404, 500].contains(response.status) {
+            : DAVBody.properties(hasMetadata: hasMetadata, showsLocation: mapping.showsLocation)
+        var folders = folders
+        while true {
+            let scopes = (folders.isEmpty ? [""] : folders).map { "/files/\(user)\($0)" }
+            let body = DAVBody.search(
+                in: scopes, properties, where: condition, by: order, limit: limit)
+            let response = try await exchange(.search, "/remote.php/dav/", body)
+            guard let error = await failure(response, subject) else {
+                return try await listing(response)
+            }
+            guard !folders.isEmpty, [400, 404, 500].contains(response.status) else {
+                let isUnsupported = refusal(response, subject).isUnsupportedSearch
+                throw isUnsupported ? UnsupportedSearch(error: error) : error
+            }
+            // A folder may not exist.
             var existing: [String] = []
             for folder in folders where folders.count > 1 {
                 if try await tag(of: folder) != nil { existing.append(folder) }
             }
-            return try await search(
-                condition, by: order, limit: limit, hasMetadata: hasMetadata,
-                onlyPositions: onlyPositions, in: existing == folders ? [] : existing,
-                about: subject)
+            folders = existing == folders ? [] : existing
         }
-        let isUnsupported = refusal(response, subject).isUnsupportedSearch
-        throw isUnsupported ? UnsupportedSearch(error: error) : error
     }
 
     /// Fetches the rule for the files that are shown.
@@ -186,9 +184,8 @@ struct NextcloudClient: ServiceClient {
 
     /// Lists the photos of an album, with their paths in the album.
     func photos(of source: NextcloudSource) async throws -> [FileRecord] {
-        guard case .album(let name, let isShared) = source else { return [] }
-        let path = albumPath(Self.albumFolder(isShared: isShared), name)
-        let properties = DAVBody.albumProperties(showsLocation: showsLocation)
+        let path = albumPath(source.kind, source.name)
+        let properties = DAVBody.albumProperties(showsLocation: mapping.showsLocation)
         let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
         if let error = await failure(response, .source(source.id)) { throw error }
         return try await listing(response).records
@@ -197,29 +194,22 @@ struct NextcloudClient: ServiceClient {
     /// The path of the user's files at the server.
     var filesRoot: String { server.path + "/remote.php/dav/files/" + URLEncoding.escape(user) }
 
-    private static func albumFolder(isShared: Bool) -> String {
-        isShared ? "sharedalbums" : "albums"
-    }
-
-    private func albumPath(_ folder: String, _ name: String) -> String {
-        "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(folder)/\(URLEncoding.escape(name))"
+    private func albumPath(_ kind: NextcloudKind, _ name: String) -> String {
+        "/remote.php/dav/photos/\(URLEncoding.escape(user))/\(kind.folder)/\(URLEncoding.escape(name))"
     }
 
     /// Lists the albums of the user, or those that others share.
     ///
     /// - Returns: The albums; nil if the server has no list of them.
-    func albums(isShared: Bool) async throws -> [Source]? {
-        let folder = Self.albumFolder(isShared: isShared)
+    func albums(_ kind: NextcloudKind) async throws -> [Source]? {
         let response = try await exchange(
-            .propfind, albumPath(folder, ""), DAVBody.find("<nc:nbItems/><nc:last-photo/>"),
+            .propfind, albumPath(kind, ""), DAVBody.find("<nc:nbItems/><nc:last-photo/>"),
             depth: 1)
         if [404, 405, 501].contains(response.status) { return nil }
         if let error = await failure(response, .other(Message("list the albums"))) { throw error }
         // The first response describes the folder.
         return try await read(response) {
-            $0.responses.filter { $0.name != folder }.compactMap {
-                Source(album: $0, isShared: isShared)
-            }
+            $0.responses.filter { $0.name != kind.folder }.compactMap { Source(album: $0, kind) }
         }
     }
 

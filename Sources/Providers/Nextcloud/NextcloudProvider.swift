@@ -10,7 +10,7 @@ package struct NextcloudProvider: PollingLogin {
     package let info = ProviderInfo(
         id: "nextcloud", name: "Nextcloud", iconName: "folder-remote", authentication: .oauth2,
         capabilities: [.feed, .like, .profile, .albums, .server, .memories],
-        defaultSource: NextcloudSource.all.id)
+        defaultSource: NextcloudKind.all.id)
 
     /// Creates the provider.
     package init() {}

@@ -8,7 +8,7 @@ internal import WebService
 /// It stores only the search mode of the server, and for some time the rules for the photos that are shown.
 final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     let connection: ServiceConnection<NextcloudClient>
-    let likesSource = NextcloudSource.likes.id
+    let likesSource = NextcloudKind.likes.id
     let cacheVariant: String
     let hasStablePageTokens = true
     private let ports: SessionPorts
@@ -38,7 +38,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
             try NextcloudClient(account, ports, events: events)
         }
         cacheVariant = [
-            (try? connection.client.get().showsLocation) == true ? "location" : "",
+            (try? connection.client.get().mapping.showsLocation) == true ? "location" : "",
             ports.settings["Exclude"] ?? "",
         ].filter { !$0.isEmpty }.joined(separator: "-")
     }
@@ -52,19 +52,17 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     func sources(keeping known: [Source]) async throws -> [Source] {
         let client = try client
         let sources = [
-            Source(id: NextcloudSource.all.id, title: Message("All photos"), kind: .feed),
+            Source(id: NextcloudKind.all.id, title: Message("All photos"), kind: .feed),
             Source(id: likesSource, title: Message("Favourites"), kind: .likes),
-            Source(id: NextcloudSource.memories.id, title: Message("Memories"), kind: .feed),
+            Source(id: NextcloudKind.memories.id, title: Message("Memories"), kind: .feed),
         ]
         var albums: [Source] = []
         var failures: [ProviderError] = []
-        for isShared in [false, true] {
-            let known = known.filter {
-                if case .album(_, isShared)? = NextcloudSource($0.id) { true } else { false }
-            }
+        for kind in [NextcloudKind.album, .shared] {
+            let known = known.filter { NextcloudSource($0.id)?.kind == kind }
             do {
                 // A list that existed is not empty when it is missing.
-                guard let listed = try await client.albums(isShared: isShared) else {
+                guard let listed = try await client.albums(kind) else {
                     if !known.isEmpty {
                         throw client.service.invalidResponse(Message("no list of albums"))
                     }
@@ -86,25 +84,25 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client
-        guard let kind = NextcloudSource(source) else { throw client.service.missing(source) }
+        guard let source = NextcloudSource(source) else { throw client.service.missing(source) }
         let start = try pageToken.map { (token) throws(ProviderError) in
             guard let position = PhotoPosition(token) else { throw .staleCursor }
             return position
         }
         let position = start ?? .top
         let page: RemotePage
-        switch kind {
+        switch source.kind {
         case .all: page = try await allPage(after: position)
         case .likes:
-            let search = try await search(kind)
+            let search = try await search(source.kind)
             page = try await supported { mode in
                 try await search.with(mode).page(after: position).page
             }
         case .memories:
             let today = CalendarDate(local: ports.now())
-            let search = try await search(kind)
+            let search = try await search(source.kind)
             page = try await supported { mode in try await search.with(mode).memories(today) }
-        case .album: return try await albumPage(kind, after: start)
+        case .album, .shared: return try await albumPage(source, after: start)
         }
         remember(page.photos.map(\.photo.id), in: own)
         return page
@@ -125,7 +123,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
         }
         let known = unchanged.withLock { $0 }
         if let page = known.pages[position] {
-            let search = PhotoSearch(client: client, source: .likes, mode: .full)
+            let search = PhotoSearch(client: client, kind: .likes, mode: .full)
             let current = try await supported { mode in
                 try await search.with(mode).update(page, after: position)
             }
@@ -147,16 +145,16 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     /// Returns the search for the photos of a source, which the app Photos shows. Favourites are shown in any folder.
     /// The rule for them belongs to the ETag of the user's files, if that is known.
     private func search(
-        _ source: NextcloudSource, tag: String? = nil
+        _ kind: NextcloudKind, tag: String? = nil
     ) async throws -> PhotoSearch {
         let client = try client
         let filter = try await filter.value(where: { tag == nil || $0.tag == tag }) {
             try await client.fileFilter(tag: tag)
         }
         let folders =
-            source == .likes ? [] : try await folders.value { try await client.sourceFolders() }
+            kind == .likes ? [] : try await folders.value { try await client.sourceFolders() }
         return PhotoSearch(
-            client: client, source: source, mode: .full, filter: filter, folders: folders)
+            client: client, kind: kind, mode: .full, filter: filter, folders: folders)
     }
 
     private func albumPage(
@@ -247,8 +245,8 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     private func albumRecord(_ id: Int64) async throws -> FileRecord? {
         let client = try client
         let albums =
-            try await (client.albums(isShared: true) ?? [])
-            + (client.albums(isShared: false) ?? [])
+            try await (client.albums(.shared) ?? [])
+            + (client.albums(.album) ?? [])
         for album in albums.compactMap({ NextcloudSource($0.id) }).prefix(
             Self.maximumSearchedAlbums)
         {

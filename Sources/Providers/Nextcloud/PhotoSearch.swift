@@ -25,7 +25,7 @@ struct PhotoSearch {
     }
 
     let client: NextcloudClient
-    let source: NextcloudSource
+    let kind: NextcloudKind
     var mode: Mode
     /// The rule for the photos that are shown.
     var filter = FileFilter()
@@ -93,10 +93,9 @@ struct PhotoSearch {
     func update(_ page: RemotePage, after start: PhotoPosition) async throws -> RemotePage? {
         let floor =
             page.next.flatMap { PhotoPosition($0) }?.seconds ?? PhotoPosition.times.lowerBound
+        let time = mode.hasMetadata ? DAVCondition.taken(_:_:) : DAVCondition.modified(_:_:)
         let found = try await search(
-            mode.hasMetadata
-                ? [.taken("gte", floor), .taken("lte", start.seconds)]
-                : [.modified("gte", floor), .modified("lte", start.seconds)],
+            [time("gte", floor), time("lte", start.seconds)],
             by: mode.hasMetadata ? DAVCondition.dateTaken : DAVCondition.modified, maximumLimit,
             onlyPositions: true)
         guard found.count < maximumLimit else { return nil }
@@ -164,7 +163,7 @@ struct PhotoSearch {
         let ids = Set(positions).filter { $0.seconds == time && $0 < position }
             .sorted(by: >).prefix(Self.photosPerPage).map(\.id)
         return try await client.files(
-            ids, hasMetadata: mode.hasMetadata, about: .source(source.id)
+            ids, hasMetadata: mode.hasMetadata, about: .source(kind.id)
         ).values.sorted { PhotoPosition($0) > PhotoPosition($1) }
     }
 
@@ -194,11 +193,11 @@ struct PhotoSearch {
     private func search(
         _ conditions: [DAVCondition], by order: String, _ limit: Int, onlyPositions: Bool = false
     ) async throws -> NextcloudClient.Listing {
-        let favourites: [DAVCondition] = source == .likes ? [.isFavourite] : []
+        let favourites: [DAVCondition] = kind == .likes ? [.isFavourite] : []
         return try await client.search(
             .all([.isImage] + favourites + conditions), by: order, limit: limit,
             hasMetadata: mode.hasMetadata, onlyPositions: onlyPositions, in: folders,
-            about: .source(source.id))
+            about: .source(kind.id))
     }
 }
 

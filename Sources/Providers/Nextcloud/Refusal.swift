@@ -100,8 +100,8 @@ extension Refusal {
         switch subject {
         case .photo(let id), .like(let id): return service.missing(id)
         case .source(let id):
-            switch NextcloudSource(id) {
-            case .album, nil: return service.missing(id)
+            switch NextcloudSource(id)?.kind {
+            case .album, .shared, nil: return service.missing(id)
             case .all, .likes, .memories: return unexpectedStatus
             }
         case .user, .other: return unexpectedStatus

@@ -50,7 +50,7 @@ struct ModelMapping: Sendable {
     /// Returns a topic as a source; nil if its slug is not valid in a source ID.
     func source(_ topic: ServiceRecord) -> Source? {
         guard let slug = topic.text("slug"),
-            let source = UnsplashSource(SourceID("topic:\(slug)"))
+            let source = UnsplashSource(UnsplashKind.topic.id(slug))
         else { return nil }
         let cover = topic.record("cover_photo")?.text("id").map { PhotoID($0) }
         return Source(

@@ -10,7 +10,7 @@ package struct UnsplashProvider: OAuthLogin {
     package let info = ProviderInfo(
         id: "unsplash", name: "Unsplash", iconName: "camera-photo", authentication: .oauth2,
         capabilities: [.feed, .like, .profile, .search, .download],
-        defaultSource: UnsplashSource.editorial.id)
+        defaultSource: UnsplashKind.editorial.id)
 
     /// Creates the provider.
     package init() {}

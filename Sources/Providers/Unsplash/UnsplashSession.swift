@@ -9,7 +9,7 @@ internal import WebService
 /// It stores only the current user name, and the topics for an hour.
 final class UnsplashSession: ServiceSession, RemoteLikes {
     let connection: ServiceConnection<UnsplashClient>
-    let likesSource = UnsplashSource.likes.id
+    let likesSource = UnsplashKind.likes.id
     /// The user name that the service sent in this session.
     private let knownUsername = Mutex<String?>(nil)
     private let knownTopics: TimedCache<[Source]>
@@ -31,7 +31,7 @@ final class UnsplashSession: ServiceSession, RemoteLikes {
     func sources() async throws -> [Source] {
         [
             // Translators: the photos that the editors of a service chose
-            Source(id: UnsplashSource.editorial.id, title: Message("Editorial"), kind: .feed),
+            Source(id: UnsplashKind.editorial.id, title: Message("Editorial"), kind: .feed),
             Source(id: likesSource, title: Message("Liked photos"), kind: .likes),
         ] + (try await topics())
     }
@@ -60,18 +60,18 @@ final class UnsplashSession: ServiceSession, RemoteLikes {
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client
-        guard let kind = UnsplashSource(source) else { throw client.service.missing(source) }
+        guard let source = UnsplashSource(source) else { throw client.service.missing(source) }
         let token = try PageToken(pageToken)
-        guard kind == .likes else { return try await fetchShiftedPage(kind, token) }
+        guard source.kind == .likes else { return try await fetchShiftedPage(source, token) }
         let username = try await username()
         do {
-            return try await fetchShiftedPage(kind, token, username: username.text)
+            return try await fetchShiftedPage(source, token, username: username.text)
         } catch ProviderError.notFound(let text) {
             // The user may have changed the user name.
             guard !username.isFresh, case let renamed = try await profile().username,
                 renamed != username.text
             else { throw ProviderError.notFound(text) }
-            return try await fetchShiftedPage(kind, token, username: renamed)
+            return try await fetchShiftedPage(source, token, username: renamed)
         }
     }
 
@@ -81,12 +81,12 @@ final class UnsplashSession: ServiceSession, RemoteLikes {
         _ source: UnsplashSource, _ token: PageToken, username: String = ""
     ) async throws -> RemotePage {
         var page = try await fetchSinglePage(source, token.number, username)
-        guard source.hasExactTotal, let total = page.total else { return page }
+        guard source.kind.hasExactTotal, let total = page.total else { return page }
         for number in token.pagesToReread(total: total, perPage: Self.photosPerPage) {
             let previous = try await fetchSinglePage(source, number, username)
             page.photos = previous.photos + page.photos
         }
-        guard source.growsAtTop,
+        guard source.kind.growsAtTop,
             let next = token.shifted(total: total, perPage: Self.photosPerPage)
         else { return page }
         return try await fetchShiftedPage(source, next, username: username)
@@ -103,7 +103,7 @@ final class UnsplashSession: ServiceSession, RemoteLikes {
             about: .source(source.id))
         let list: LenientList<PhotoRecord>
         var total = response.headers["X-Total"].flatMap { Int($0) }
-        if case .search = source {
+        if source.kind == .search {
             let search: SearchRecord = try client.decode(response)
             list = search.photos
             total = total ?? search.total
@@ -116,7 +116,7 @@ final class UnsplashSession: ServiceSession, RemoteLikes {
             .next(links: response.headers.all("Link"), api: client.settings.api)
         return RemotePage(
             list.elements.compactMap { record in
-                client.mapping.photo(record, isInLikes: source == .likes)
+                client.mapping.photo(record, isInLikes: source.kind == .likes)
             },
             next: next.map { PageToken(number: $0, total: total).text }, total: total)
     }

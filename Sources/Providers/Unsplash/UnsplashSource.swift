@@ -1,70 +1,34 @@
 internal import ProviderKit
+internal import WebService
 
-/// The sources of Unsplash.
-enum UnsplashSource: Hashable, Sendable {
+/// A source of Unsplash.
+typealias UnsplashSource = ServiceSource<UnsplashKind>
+
+/// The kinds of sources of Unsplash.
+enum UnsplashKind: String, SourceKind {
     case editorial
     /// The photos that the user likes.
     case likes
-    case topic(String)
-    case collection(String)
-    case user(String)
-    case search(String)
+    case topic, collection, user, search
 
     /// The maximum length of a name or of search terms, in bytes.
     private static let maximumLength = 256
 
-    /// Creates a source from its ID; nil for an ID of no source.
-    init?(_ id: SourceID) {
-        switch id.parts {
-        case ("editorial", nil): self = .editorial
-        case ("likes", nil): self = .likes
-        case ("topic", let name?) where Self.isSegment(name): self = .topic(name)
-        case ("collection", let name?) where Self.isSegment(name): self = .collection(name)
-        case ("user", let name?) where Self.isSegment(name): self = .user(name)
-        case ("search", let words?) where Self.isText(words): self = .search(words)
-        default: return nil
-        }
-    }
-
-    var id: SourceID {
-        switch self {
-        case .editorial: SourceID("editorial")
-        case .likes: SourceID("likes")
-        case .topic(let slug): SourceID("topic:\(slug)")
-        case .collection(let id): SourceID("collection:\(id)")
-        case .user(let name): SourceID("user:\(name)")
-        case .search(let words): SourceID("search:\(words)")
+    func accepts(_ name: String?) -> Bool {
+        guard let name else { return self == .editorial || self == .likes }
+        return switch self {
+        case .editorial, .likes: false
+        case .topic, .collection, .user: Self.isSegment(name)
+        case .search: Self.isText(name)
         }
     }
 
     /// True if each removed photo decreases the total and shifts the photos after it. The totals of searches are
     /// estimates that differ from page to page.
-    var hasExactTotal: Bool {
-        if case .search = self { false } else { true }
-    }
+    var hasExactTotal: Bool { self != .search }
 
     /// True if new photos are only added at the top. Photos of topics and collections are added at any position.
-    var growsAtTop: Bool {
-        switch self {
-        case .editorial, .likes, .user: true
-        case .topic, .collection, .search: false
-        }
-    }
-
-    /// Returns the request for the source.
-    ///
-    /// - Parameter username: The current user name of the account.
-    /// - Returns: The segments of the path and the parameters, neither escaped.
-    func request(username: String) -> (path: [String], query: [(name: String, value: String)]) {
-        switch self {
-        case .editorial: (["photos"], [])
-        case .likes: (["users", username, "likes"], [])
-        case .topic(let slug): (["topics", slug, "photos"], [])
-        case .collection(let id): (["collections", id, "photos"], [])
-        case .user(let name): (["users", name, "photos"], [])
-        case .search(let words): (["search", "photos"], [("query", words)])
-        }
-    }
+    var growsAtTop: Bool { self == .editorial || self == .likes || self == .user }
 
     /// Returns true if a name is a single path segment after escaping. `.` and `..` have no escaped form that every
     /// server accepts as a name.
@@ -75,6 +39,21 @@ enum UnsplashSource: Hashable, Sendable {
     private static func isText(_ text: String) -> Bool {
         text.utf8.count <= maximumLength && ServiceText.line(text) != nil
             && !text.unicodeScalars.contains { $0.properties.generalCategory == .control }
+    }
+}
+
+extension UnsplashSource {
+    /// Returns the request for the source.
+    ///
+    /// - Parameter username: The current user name of the account.
+    /// - Returns: The segments of the path and the parameters, neither escaped.
+    func request(username: String) -> (path: [String], query: [(name: String, value: String)]) {
+        switch kind {
+        case .editorial: (["photos"], [])
+        case .likes: (["users", username, "likes"], [])
+        case .topic, .collection, .user: (["\(kind.rawValue)s", name, "photos"], [])
+        case .search: (["search", "photos"], [("query", name)])
+        }
     }
 }
 
