@@ -103,19 +103,20 @@ nonisolated extension Dictionary: BusType where Key: BasicBusType, Value: BusTyp
     }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
-        let start = encoder.beginArray(alignment: 8)
-        for (key, value) in self {
-            encoder.align(to: 8)
-            try key.encode(into: &encoder)
-            try value.encode(into: &encoder)
-        }
-        try encoder.endArray(start)
+        try encoder.append(entries: self)
     }
 
     package init(from decoder: inout Decoder) throws(BusError) {
         self = [:]
-        // If two entries have the same key, the later one is used.
-        try decoder.readEntries { (key: Key, value: Value) in self[key] = value }
+        var entries = try decoder.enterArray(
+            of: Signature(unchecked: "{\(Key.signature)\(Value.signature)}"))
+        while !entries.isAtEnd {
+            var pair = entries.enter()
+            let key = try Key(from: &pair)
+            // If two entries have the same key, the later one is used.
+            self[key] = try Value(from: &pair)
+            entries.next()
+        }
     }
 }
 

@@ -51,20 +51,6 @@ nonisolated package struct Decoder {
         return elements
     }
 
-    /// Reads the entries of the current dictionary.
-    mutating func readEntries<Key: BasicBusType, Value: BusType>(
-        _ body: (Key, Value) -> Void
-    ) throws(BusError) {
-        let entry = Signature(unchecked: "{\(Key.signature)\(Value.signature)}")
-        var entries = try enterArray(of: entry)
-        while !entries.isAtEnd {
-            var pair = entries.enter()
-            let key = try Key(from: &pair)
-            body(key, try Value(from: &pair))
-            entries.next()
-        }
-    }
-
     mutating func basic<Value: FixedBusType>(
         _ signature: Signature, as type: Value.Type
     ) throws(BusError) -> Value {

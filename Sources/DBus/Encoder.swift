@@ -74,6 +74,19 @@ nonisolated package struct Encoder {
         bytes.append(0)
     }
 
+    /// Appends a dictionary.
+    mutating func append<Key: BasicBusType, Value: BusType>(
+        entries: some Sequence<(key: Key, value: Value)>
+    ) throws(BusError) {
+        let start = beginArray(alignment: 8)
+        for (key, value) in entries {
+            align(to: 8)
+            try key.encode(into: &self)
+            try value.encode(into: &self)
+        }
+        try endArray(start)
+    }
+
     /// Appends the first part of an entry of an `a{sv}`, at an alignment of 8 bytes.
     fileprivate mutating func append<Value>(_ head: EntryHead<Value>) {
         let range = 8 - (-bytes.count & 7)..<head.end

@@ -142,31 +142,24 @@ nonisolated extension Signature {
     }
 }
 
-/// A value of any type, marshalled as a variant; the type of the values that property getters return.
+/// A value of any type, marshalled as a variant; the type of the values that property getters return. It is only sent.
 nonisolated package struct AnyVariant: BusType {
     package static let signature: Signature = "v"
-    /// The value, which is a ``Variant`` if it was read from a message.
     package let value: any BusType
-    /// True if ``value`` is a ``Variant`` that was read from a message and already contains its signature.
-    private let isRead: Bool
 
-    package init(_ value: any BusType) {
-        self.value = value
-        isRead = false
-    }
+    package init(_ value: any BusType) { self.value = value }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
-        if !isRead { encoder.append(signature: type(of: value).signature) }
+        encoder.append(signature: type(of: value).signature)
         try value.encode(into: &encoder)
     }
 
     package init(from decoder: inout Decoder) throws(BusError) {
-        value = try Variant(from: &decoder)
-        isRead = true
+        throw .invalidValue("a value of any type is received as a variant")
     }
 }
 
-/// A dictionary that preserves the order of its entries.
+/// A dictionary that preserves the order of its entries. It is only sent.
 nonisolated package struct OrderedEntries<Key: BasicBusType, Value: BusType>: BusType {
     package static var signature: Signature { Dictionary<Key, Value>.signature }
     package var entries: [(key: Key, value: Value)]
@@ -174,17 +167,10 @@ nonisolated package struct OrderedEntries<Key: BasicBusType, Value: BusType>: Bu
     package init(_ entries: [(key: Key, value: Value)] = []) { self.entries = entries }
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
-        let start = encoder.beginArray(alignment: 8)
-        for (key, value) in entries {
-            encoder.align(to: 8)
-            try key.encode(into: &encoder)
-            try value.encode(into: &encoder)
-        }
-        try encoder.endArray(start)
+        try encoder.append(entries: entries)
     }
 
     package init(from decoder: inout Decoder) throws(BusError) {
-        entries = []
-        try decoder.readEntries { (key: Key, value: Value) in entries.append((key, value)) }
+        throw .invalidValue("ordered entries are only sent")
     }
 }

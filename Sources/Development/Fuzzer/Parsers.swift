@@ -98,8 +98,8 @@ private let nextcloudSources = ["all", "likes", "memories", "album:a", "shared:a
     guard let raw else { return }
     let message = BusMessage(owning: raw)
     _ = (message.kind, message.path, message.interface, message.member, message.errorName)
-    let options: [String: AnyVariant]? = try? message.read()
-    let login: (String, [String: AnyVariant])? = try? message.read()
+    let options: [String: Variant]? = try? message.read()
+    let login: (String, [String: Variant])? = try? message.read()
     let page: (String, String, UInt32)? = try? message.read()
     _ = (options, login, page, message.errorReply)
 }
