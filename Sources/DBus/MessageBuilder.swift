@@ -29,11 +29,6 @@ nonisolated package struct MessageHeader: Sendable {
             kind: .signal, destination: destination, path: path, interface: interface,
             member: member)
     }
-
-    static func error(_ name: ErrorName, to call: ReplyAddress) -> MessageHeader {
-        MessageHeader(
-            kind: .error, destination: call.caller, errorName: name, replySerial: call.serial)
-    }
 }
 
 /// The part of a call that is retained until the reply. The values are not retained: they may be 128 MiB, and libdbus

@@ -270,10 +270,10 @@ package final class ObjectTree {
         guard call.expectsReply else { return }
         let reply = errorReply(for: error)
         // If the message cannot be sent, the caller still needs a reply.
-        let message =
-            (try? BusMessage(.error(reply.name, to: call), reply.message))
-            ?? (try? BusMessage(.error(reply.name, to: call), "The error message cannot be sent."))
-        if let message { connection.send(message) }
+        let prepared =
+            (try? PreparedReply(reply))
+            ?? (try? PreparedReply(ErrorReply(reply.name, "The error message cannot be sent.")))
+        if let prepared { connection.send(prepared, to: call) }
     }
 
     private func errorReply(for error: any Error) -> ErrorReply {
