@@ -148,7 +148,7 @@ let modules = [
     tests("ImageMetadataTests", "ImageMetadata TestSupport Web"),
     module("JSONFormat"),
     tests("JSONFormatTests", "JSONFormat"),
-    module("OAuth", "CGLib CLinux JSONFormat ProviderKit System Translation"),
+    module("OAuth", "CGLib CLinux JSONFormat ProviderKit Quoting System Translation"),
     tests("OAuthTests", "OAuth ProviderKit System TestSupport"),
     program("imagefeed-plugin-launcher", in: "Plugins/imagefeed-plugin-launcher"),
     program(
@@ -205,7 +205,7 @@ let modules = [
     module("Web", "Quoting Translation"),
     tests("WebTests", "TestSupport Web"),
     module("XML", "CExpat"),
-    tests("XMLTests", "XML"),
+    tests("XMLTests", "Quoting XML"),
     program("imagefeedctl", "ControlCommands"),
     program(
         "imagefeedd",
@@ -281,7 +281,9 @@ let development = [
     module("ServiceSimulator", "LoopbackHTTP", in: "Development/ServiceSimulator"),
     module("ImmichSimulator", "ServiceSimulator", in: "Development/ImmichSimulator"),
     module("MastodonSimulator", "ServiceSimulator", in: "Development/MastodonSimulator"),
-    module("NextcloudSimulator", "ServiceSimulator XML", in: "Development/NextcloudSimulator"),
+    module(
+        "NextcloudSimulator", "Quoting ServiceSimulator XML",
+        in: "Development/NextcloudSimulator"),
     module("WikimediaSimulator", "ServiceSimulator", in: "Development/WikimediaSimulator"),
     module("UnsplashSimulator", "ServiceSimulator", in: "Development/UnsplashSimulator"),
     tests("SimulatorTests", "JSONFormat MastodonSimulator TestSupport UnsplashSimulator Web"),
@@ -343,7 +345,7 @@ if Context.environment["IMAGEFEED_FUZZER"] != nil {
             """
             CFuzzer Configuration DBus DailyProvider Feeds HTTP ImageMetadata ImageProtocol
             ImmichProvider MastodonProvider NextcloudProvider OAuth PluginHosting PluginProtocol
-            ProviderKit System UnsplashProvider XML Logging
+            ProviderKit Quoting System UnsplashProvider XML Logging
             """, in: "Development/Fuzzer"),
     ]
 }

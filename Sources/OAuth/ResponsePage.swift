@@ -1,3 +1,4 @@
+internal import Quoting
 internal import Translation
 
 /// A response to a browser: a small page without resources, which closes the connection.
@@ -72,11 +73,11 @@ nonisolated package struct ResponsePage: Sendable {
         let language = tr("en")
         return """
             <!doctype html>
-            <html lang="\(escape(language))">
+            <html lang="\(language.escapedForXML)">
             <head>
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
-            <title>\(escape(title)) – Image Feed</title>
+            <title>\(title.escapedForXML) – Image Feed</title>
             <style>
             :root { color-scheme: light dark; font: 1.125rem/1.5 system-ui, sans-serif; }
             body { max-width: 32rem; margin: 20vh auto; padding: 0 1.5rem; }
@@ -84,24 +85,11 @@ nonisolated package struct ResponsePage: Sendable {
             </style>
             </head>
             <body>
-            <h1>\(escape(title))</h1>
-            <p>\(escape(text))</p>
+            <h1>\(title.escapedForXML)</h1>
+            <p>\(text.escapedForXML)</p>
             </body>
             </html>
 
             """
-    }
-
-    private func escape(_ text: String) -> String {
-        text.reduce(into: "") { escaped, character in
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.append(character)
-            }
-        }
     }
 }

@@ -16,3 +16,28 @@ extension Sequence<UInt8> {
         }
     }
 }
+
+extension String {
+    /// The text with references for the characters that have a meaning in XML, HTML and Pango markup. Control
+    /// characters, which XML cannot represent, are left out.
+    ///
+    /// Source: XML 1.0 §2.2 and §2.4.
+    package var escapedForXML: String {
+        var escaped = ""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            case "'": escaped += "&#39;"
+            case "\t", "\n", "\r": escaped += "&#\(scalar.value);"
+            default:
+                if scalar.value >= 0x20, scalar.value | 1 != 0xffff {
+                    escaped.unicodeScalars.append(scalar)
+                }
+            }
+        }
+        return escaped
+    }
+}

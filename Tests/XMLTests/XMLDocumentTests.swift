@@ -1,3 +1,4 @@
+import Quoting
 import Testing
 
 @testable import XML

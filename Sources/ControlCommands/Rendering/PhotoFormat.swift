@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Contract
 internal import DBus
+internal import Quoting
 internal import Translation
 
 /// The value of `--format`: a text with placeholders for the properties of a photo.
@@ -52,7 +53,7 @@ struct PhotoFormat: Equatable {
             let key = name.hasSuffix(Self.markup) ? name.dropLast(Self.markup.count) : name
             if !key.isEmpty, key.allSatisfy({ "a"..."z" ~= $0 || $0 == "_" }) {
                 let line = TerminalText.line(value(key))
-                result += rest[..<start] + (key == name ? line : line.escapedForMarkup)
+                result += rest[..<start] + (key == name ? line : line.escapedForXML)
             } else {
                 result += rest[...end]
             }
@@ -74,14 +75,4 @@ struct FormatOption: ParsableArguments {
 
     /// The name of the option, and whether it is given, for ``exclude(_:_:)``.
     var use: (name: String, isGiven: Bool) { ("--format", format != nil) }
-}
-
-extension String {
-    /// The text in Pango markup, which is that of XML.
-    fileprivate var escapedForMarkup: String {
-        let entities: [Character: String] = [
-            "&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;", "'": "&#39;",
-        ]
-        return map { entities[$0] ?? String($0) }.joined()
-    }
 }

@@ -6,6 +6,7 @@ internal import ImmichProvider
 internal import MastodonProvider
 internal import NextcloudProvider
 internal import ProviderKit
+internal import Quoting
 internal import UnsplashProvider
 internal import XML
 

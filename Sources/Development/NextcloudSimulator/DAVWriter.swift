@@ -1,3 +1,4 @@
+internal import Quoting
 internal import ServiceSimulator
 internal import XML
 

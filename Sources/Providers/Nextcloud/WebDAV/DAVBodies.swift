@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 internal import XML
 
 /// The namespaces of WebDAV at a server.
