@@ -34,21 +34,8 @@ nonisolated struct ParsedAddress: Hashable {
                 ? IPAddress("127.0.0.1") : nil)
     }
 
-    /// True if the host is a name that only a local network resolves: without a dot, or below a domain that is
-    /// reserved or in common use for that.
-    ///
-    /// Source: RFC 6761, RFC 6762, RFC 8375; ICANN, "Reserved TLD .INTERNAL" and "Name Collision" for the rest.
-    var isLocalName: Bool {
-        guard literal == nil else { return false }
-        let labels = origin.host.split(separator: ".")
-        guard labels.count > 1, let last = labels.last else { return true }
-        return Self.localDomains.contains(String(last)) || labels.suffix(2) == ["home", "arpa"]
-    }
-
-    private static let localDomains: Set = [
-        "corp", "home", "internal", "intranet", "lan", "local", "localdomain", "localhost",
-        "private",
-    ]
+    /// True if the host is a name that only a local network resolves.
+    var isLocalName: Bool { literal == nil && WebAddress.isLocal(origin.host) }
 
     private static let maximumBytes = 16 << 10
 

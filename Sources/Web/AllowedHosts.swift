@@ -56,33 +56,46 @@ package struct AllowedHosts: Hashable, Sendable {
             port = address.port
         }
 
-        /// Returns true if a host can be part of the public internet, as far as its name shows.
-        ///
-        /// Through a proxy, no other check keeps a request out of the user's network, because the proxy resolves the
-        /// name.
-        private static func isPublic(_ host: String) -> Bool {
-            if host.hasPrefix("[") { return true }
-            let labels = host.split(separator: ".")
-            guard labels.count > 1, let last = labels.last else { return false }
-            return !privateDomains.contains(String(last)) && labels.suffix(2) != ["home", "arpa"]
-        }
-
-        /// The top-level domains of private networks.
-        ///
-        /// Source: RFC 6761, RFC 6762, RFC 8375, and the names that ICANN reserves or never delegates.
-        private static let privateDomains: Set = [
-            "corp", "home", "internal", "intranet", "invalid", "lan", "local", "localdomain",
-            "localhost",
-            "mail", "onion", "private", "test",
-        ]
+        /// The top-level domains besides those of local networks that are not part of the public internet.
+        private static let reservedDomains: Set<Substring> = ["invalid", "mail", "onion", "test"]
 
         func matches(_ address: WebAddress) -> Bool {
-            if host.isEmpty { return Self.isPublic(address.host) }
+            if host.isEmpty {
+                // Through a proxy, no other check keeps a request out of the user's network, because the proxy resolves
+                // the name.
+                let host = address.host
+                return host.hasPrefix("[")
+                    || !WebAddress.isLocal(host, orBelow: Self.reservedDomains)
+            }
             guard address.port == port else { return false }
             let given = address.host.utf8
             guard given.suffix(host.utf8.count).elementsEqual(host.utf8) else { return false }
             let above = given.dropLast(host.utf8.count)
             return above.isEmpty || includesSubdomains && above.last == UInt8(ascii: ".")
         }
+    }
+}
+
+extension WebAddress {
+    /// The top-level domains of local networks.
+    private static let localDomains: Set<Substring> = [
+        "corp", "home", "internal", "intranet", "lan", "local", "localdomain", "localhost",
+        "private",
+    ]
+
+    /// Returns true if only a local network resolves a name: it has no dot, or is below a domain that is reserved or in
+    /// common use for that.
+    ///
+    /// - Parameters:
+    ///   - host: The name, in lower case.
+    ///   - others: More top-level domains.
+    /// - Returns: True for such a name.
+    ///
+    /// Source: RFC 6761, RFC 6762, RFC 8375; ICANN, "Reserved TLD .INTERNAL" and "Name Collision" for the rest.
+    package static func isLocal(_ host: String, orBelow others: Set<Substring> = []) -> Bool {
+        let labels = host.split(separator: ".")
+        guard labels.count > 1, let last = labels.last else { return true }
+        return localDomains.contains(last) || others.contains(last)
+            || labels.suffix(2) == ["home", "arpa"]
     }
 }
