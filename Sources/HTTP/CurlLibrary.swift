@@ -14,16 +14,17 @@ final class CurlLibrary {
 
     /// Loads the library if it is not loaded. After a failure the next call tries again.
     ///
-    /// - Parameter name: The file name for the dynamic loader.
     /// - Returns: The shared instance of the process.
     /// - Throws: ``HTTPError/failed(_:)``.
-    static func load(_ name: String = "libcurl.so.4") throws(HTTPError) -> CurlLibrary {
+    static func load() throws(HTTPError) -> CurlLibrary {
         if let loaded { return loaded }
-        let library = try CurlLibrary(name)
+        let library = try CurlLibrary("libcurl.so.4")
         loaded = library
         return library
     }
 
+    /// - Parameter name: The file name for the dynamic loader.
+    /// - Throws: ``HTTPError/failed(_:)``.
     init(_ name: String) throws(HTTPError) {
         let table = UnsafeMutablePointer<shim_curl>.allocate(capacity: 1)
         table.initialize(to: shim_curl())
