@@ -167,8 +167,7 @@ package struct DownloadFile: Sendable {
     }
 
     private static func isFolder(_ path: PathBytes) -> Bool {
-        var status = stat()
-        return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFDIR
+        FileStatus(path.bytes)?.kind == .directory
     }
 }
 
