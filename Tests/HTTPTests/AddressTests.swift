@@ -277,12 +277,6 @@ struct PlaceholderAddressTests {
 @MainActor
 @Suite(.timeLimit(.minutes(10)))
 struct NamedOriginTests {
-    private func request(_ url: String, naming origin: String) -> HTTPRequest {
-        var request = HTTPRequest(.get, url)
-        request.allowedHosts = AllowedHosts(patterns: [], origins: [origin])
-        return request
-    }
-
     @Test func `plain HTTP and private addresses are permitted only for the named origin`() throws {
         for text in ["192.168.1.2", "10.0.0.1", "fd00::1", "100.64.0.1", "127.0.0.1"] {
             let address = try #require(IPAddress(text))
@@ -303,20 +297,18 @@ struct NamedOriginTests {
         var short = limits
         short.connecting = .milliseconds(200)
         let brief = makeClient(short)
-        let named = request("http://nas.test/", naming: "http://nas.test")
+        let named = HTTPRequest(.get, "http://nas.test/").naming("http://nas.test")
         #expect(await brief.failure(of: named) == .unreachable)
-        #expect(
-            await brief.failure(of: request("http://192.0.2.1/", naming: "http://192.0.2.1"))
-                == .unreachable)
+        let address = HTTPRequest(.get, "http://192.0.2.1/").naming("http://192.0.2.1")
+        #expect(await brief.failure(of: address) == .unreachable)
         let client = makeClient(limits)
         for url in ["http://other.test/", "http://nas.test:81/", "https://nas.test/"] {
             #expect(
-                await client.failure(of: request(url, naming: "http://nas.test"))
+                await client.failure(of: HTTPRequest(.get, url).naming("http://nas.test"))
                     == .forbiddenAddress)
         }
         // The source of the address matters, not only the origin.
-        var service = HTTPRequest.service("http://nas.test/")
-        service.allowedHosts = AllowedHosts(patterns: [], origins: ["http://nas.test"])
+        let service = HTTPRequest.service("http://nas.test/").naming("http://nas.test")
         #expect(await client.failure(of: service) == .forbiddenAddress)
     }
 
@@ -331,10 +323,10 @@ struct NamedOriginTests {
             }
         }
         let client = makeClient()
-        let away = request("\(server.origin)/away", naming: server.origin)
+        let away = HTTPRequest(.get, "\(server.origin)/away").naming(server.origin)
         #expect(try await client.send(away).leadsAway)
         #expect(other.requests.value.isEmpty)
-        let here = request("\(server.origin)/here", naming: server.origin)
+        let here = HTTPRequest(.get, "\(server.origin)/here").naming(server.origin)
         #expect(try await client.send(here).body == Array("end".utf8))
     }
 }

@@ -345,10 +345,7 @@ private final class RelayedService {
     @MainActor func makeClient(
         _ limits: Limits, suspendDetector: SuspendDetector = SuspendDetector { .zero }
     ) -> CurlClient {
-        signal(SIGPIPE, SIG_IGN)
-        let client = CurlClient(
-            userAgent: "ImageFeed/0 (+https://example.org)", proxies: ProxySettings { _ in nil },
-            limits: limits, suspendDetector: suspendDetector)
+        let client = HTTPTests.makeClient(limits, suspendDetector: suspendDetector)
         if let frontend { client.certificateFiles = ["127.0.0.1": frontend.certificate] }
         return client
     }

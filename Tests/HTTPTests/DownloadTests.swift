@@ -13,17 +13,6 @@ struct DownloadTests {
 
     init() throws { image = try ImageFile() }
 
-    private func failure(_ client: CurlClient, _ request: HTTPRequest, into file: Int32) async
-        -> Failure?
-    {
-        do {
-            _ = try await client.download(request, into: file) { _ in }
-            return nil
-        } catch {
-            return Failure(error)
-        }
-    }
-
     @Test(arguments: [0, 1, 100_000, 5_000_000])
     func `a download writes the body to the file and reports progress`(count: Int) async throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
@@ -104,9 +93,9 @@ struct DownloadTests {
         let client = makeClient(makeLimits { $0.silence = .seconds(6) })
         let mute = try LoopbackServer(.silence)
         let request = HTTPRequest(.get, mute.origin).with { $0.timeLimit = .seconds(5) }
-        #expect(await failure(client, request, into: file) == .failed)
+        #expect(await client.failure(of: request, into: file) == .failed)
         let stuck = try LoopbackServer(.truncated(body: [1], promised: 9, end: .silence))
-        #expect(await failure(client, HTTPRequest(.get, stuck.origin), into: file) == .failed)
+        #expect(await client.failure(of: HTTPRequest(.get, stuck.origin), into: file) == .failed)
     }
 
     @Test func `an error response is returned with its body and not written`() async throws {
@@ -124,13 +113,13 @@ struct DownloadTests {
         let server = try LoopbackServer(
             LoopbackResponse(500, body: [UInt8](repeating: 1, count: 2000)))
         let client = makeClient(makeLimits { $0.failureBytes = 1000 })
-        #expect(await failure(client, HTTPRequest(.get, server.origin), into: file) == .tooLarge)
+        #expect(await client.failure(of: HTTPRequest(.get, server.origin), into: file) == .tooLarge)
     }
 
     @Test func `an endless download ends at the limit`() async throws {
         let server = try LoopbackServer(.endless())
         let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = 5_000_000 }
-        #expect(await failure(makeClient(), request, into: file) == .tooLarge)
+        #expect(await makeClient().failure(of: request, into: file) == .tooLarge)
         #expect(image.contents.count <= 5_000_000)
     }
 

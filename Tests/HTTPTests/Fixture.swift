@@ -9,12 +9,12 @@ import Web
 @MainActor
 func makeClient(
     _ limits: Limits = .wide, proxies: [String: String] = [:],
-    onRest: @escaping () -> Void = {}
+    suspendDetector: SuspendDetector = SuspendDetector { .zero }, onRest: @escaping () -> Void = {}
 ) -> CurlClient {
     signal(SIGPIPE, SIG_IGN)
     return CurlClient(
         userAgent: "ImageFeed/0 (+https://example.org)", proxies: ProxySettings { proxies[$0] },
-        limits: limits, suspendDetector: SuspendDetector { .zero }, onRest: onRest)
+        limits: limits, suspendDetector: suspendDetector, onRest: onRest)
 }
 
 /// Returns wide limits with changes. A test of a limit shortens only this one.
@@ -42,6 +42,11 @@ extension HTTPRequest {
         var request = self
         change(&request)
         return request
+    }
+
+    /// Returns a copy of the request whose origin the user named.
+    func naming(_ origin: String) -> HTTPRequest {
+        with { $0.allowedHosts = AllowedHosts(patterns: [], origins: [origin]) }
     }
 
     /// A request to an address that a service named.
@@ -79,6 +84,16 @@ extension CurlClient {
         do {
             _ = try await send(request)
             return nil
+        } catch {
+            return Failure(error)
+        }
+    }
+
+    /// Returns the error of a download; nil for a success.
+    func failure(of request: HTTPRequest, into file: Int32) async -> Failure? {
+        do {
+            let response = try await download(request, into: file) { _ in }
+            return response.isSuccess ? nil : .other
         } catch {
             return Failure(error)
         }

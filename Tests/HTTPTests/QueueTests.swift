@@ -25,12 +25,7 @@ struct QueueTests {
     private func download(_ client: CurlClient, _ request: HTTPRequest) async -> Failure? {
         let file = open("/dev/null", O_WRONLY | O_CLOEXEC)
         defer { close(file) }
-        do {
-            let response = try await client.download(request, into: file) { _ in }
-            return response.isSuccess ? nil : .other
-        } catch {
-            return Failure(error)
-        }
+        return await client.failure(of: request, into: file)
     }
 
     private func start(

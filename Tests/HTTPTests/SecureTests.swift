@@ -1,4 +1,3 @@
-import Glibc
 import TestSupport
 import Testing
 import Web
@@ -17,9 +16,7 @@ struct SecureTests {
         async throws
     {
         let server = try await SecureServer()
-        let request = HTTPRequest(.get, server.origin).with {
-            $0.allowedHosts = AllowedHosts(patterns: [], origins: [server.origin])
-        }
+        let request = HTTPRequest(.get, server.origin).naming(server.origin)
         let error = await #expect(throws: HTTPError.self) { try await makeClient().send(request) }
         #expect(
             error
@@ -33,9 +30,7 @@ struct SecureTests {
         let plain = try LoopbackServer(LoopbackResponse())
         let address = plain.origin.replacing("http://", with: "")
         func error(_ origin: String) async -> HTTPError? {
-            let request = HTTPRequest(.get, origin).with {
-                $0.allowedHosts = AllowedHosts(patterns: [], origins: [origin])
-            }
+            let request = HTTPRequest(.get, origin).naming(origin)
             return await #expect(throws: HTTPError.self) { try await makeClient().send(request) }
         }
         #expect(
@@ -66,14 +61,10 @@ struct SecureTests {
         let server = try await SecureServer()
         let plain = try LoopbackServer(.redirect(301, to: "\(server.origin)/photos"))
         let client = makeClient(trusting: server.certificate)
-        let request = HTTPRequest(method, plain.origin + "/photos").with {
-            $0.allowedHosts = AllowedHosts(patterns: [], origins: [plain.origin])
-        }
+        let request = HTTPRequest(method, plain.origin + "/photos").naming(plain.origin)
         #expect(try await client.send(request).secureOrigin == server.origin)
         let other = try LoopbackServer(.redirect(301, to: "https://photos.example/"))
-        let away = HTTPRequest(.get, other.origin).with {
-            $0.allowedHosts = AllowedHosts(patterns: [], origins: [other.origin])
-        }
+        let away = HTTPRequest(.get, other.origin).naming(other.origin)
         #expect(try await client.send(away).leadsAway)
     }
 
@@ -106,22 +97,8 @@ struct SecureTests {
     }
 
     @Test func `a server without a TLS handshake is unreachable`() async throws {
-        // A socket whose connections are never accepted.
-        let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(listener) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                _ = Glibc.bind(listener, $0, length)
-                listen(listener, 8)
-                getsockname(listener, $0, &length)
-            }
-        }
-        let port = UInt16(bigEndian: address.sin_port)
-        let request = HTTPRequest(.get, "https://127.0.0.1:\(port)/")
+        let silent = try LoopbackServer(answersTLS: false) { _ in LoopbackResponse() }
+        let request = HTTPRequest(.get, "https://127.0.0.1:\(silent.port)/")
         let client = makeClient(makeLimits { $0.connecting = .seconds(1) })
         #expect(await client.failure(of: request) == .unreachable)
     }
