@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -100,9 +99,7 @@ struct BusConnectionTests {
         let server = try TestServer()
         let ends = Observed<[Int]>()
         server.client.onDisconnect = { ends.append(1) }
-        let calls = (0..<10).map { _ in
-            Task { () throws -> UInt32 in try await server.proxy.call(.test, "Wait", timeout: nil) }
-        }
+        let calls = (0..<10).map { _ in server.startWaiting() }
         try await server.object.waiting.wait { $0 == 10 ? true : nil }
         try await bus.stop()
         for call in calls {
@@ -178,20 +175,18 @@ private final class Box<Value> {
 
 /// Returns the number of sockets of this process that are connected to `bus`.
 private func openSockets(of bus: PrivateBus) throws -> Int {
-    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        .compactMap { Int32($0) }
-        .count { descriptor in
-            var address = sockaddr_un()
-            var size = socklen_t(MemoryLayout<sockaddr_un>.size)
-            let code = withUnsafeMutablePointer(to: &address) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    getpeername(descriptor, $0, &size)
-                }
+    try openDescriptors().count { descriptor in
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let code = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getpeername(descriptor, $0, &size)
             }
-            guard code == 0, address.sun_family == sa_family_t(AF_UNIX) else { return false }
-            let path = withUnsafeBytes(of: address.sun_path) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            return path == bus.directory.appending("bus")
         }
+        guard code == 0, address.sun_family == sa_family_t(AF_UNIX) else { return false }
+        let path = withUnsafeBytes(of: address.sun_path) {
+            String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+        }
+        return path == bus.directory.appending("bus")
+    }
 }

@@ -37,15 +37,12 @@ struct CallTests {
         }
         // The late replies have no waiter any more.
         server.object.isReleased.update { $0 = true }
-        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
-        #expect(sum == 2)
+        #expect(try await server.addOnes() == 2)
     }
 
     @Test func `a call ends when its task is cancelled`() async throws {
         let server = try TestServer()
-        let call = Task {
-            let _: UInt32 = try await server.proxy.call(.test, "Wait", timeout: nil)
-        }
+        let call = server.startWaiting()
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
@@ -80,9 +77,7 @@ struct CallTests {
     @Test func `a reply from another sender is ignored`() async throws {
         let server = try TestServer()
         let forger = try PrivateBus.current.connect()
-        let call = Task.immediate { () throws -> UInt32 in
-            try await server.proxy.call(.test, "Wait", timeout: nil)
-        }
+        let call = server.startWaiting()
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
         for serial in 1..<100 as Range<UInt32> {
             let forged = MessageHeader(

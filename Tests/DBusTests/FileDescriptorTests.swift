@@ -1,5 +1,4 @@
 import DBus
-import FoundationEssentials
 import Glibc
 import TestSupport
 import Testing
@@ -83,30 +82,8 @@ private final class Pass {
         ])
 }
 
-private func descriptor(holding text: String) throws -> FileDescriptor {
-    var ends: [Int32] = [0, 0]
-    try #require(pipe(&ends) == 0)
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    _ = text.withCString { write(ends[1], $0, strlen($0)) }
-    close(ends[1])
-    return FileDescriptor(owning: ends[0])
-}
-
 private func contents(of descriptor: FileDescriptor) -> String {
     var buffer = [UInt8](repeating: 0, count: 100)
     let count = read(descriptor.rawValue, &buffer, buffer.count)
     return String(decoding: buffer[..<max(0, count)], as: UTF8.self)
-}
-
-/// Returns the number of descriptors of this process that refer to the same open pipe.
-private func references(to descriptor: FileDescriptor) throws -> Int {
-    var expected = stat()
-    try #require(fstat(descriptor.rawValue, &expected) == 0)
-    return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
-        .compactMap { Int32($0) }
-        .count {
-            var found = stat()
-            return fstat($0, &found) == 0 && found.st_ino == expected.st_ino
-                && found.st_dev == expected.st_dev
-        }
 }

@@ -11,11 +11,7 @@ import Testing
 struct LoadTests {
     @Test func `the limit of running calls applies per client`() async throws {
         let server = try TestServer()
-        let calls = (0..<256).map { _ in
-            Task.immediate { () throws -> UInt32 in
-                try await server.proxy.call(.test, "Wait", timeout: nil)
-            }
-        }
+        let calls = (0..<256).map { _ in server.startWaiting() }
         try await server.object.waiting.wait { $0 == 256 ? true : nil }
         let refused = await errorName {
             let _: UInt32 = try await server.proxy.call(.test, "Wait")
@@ -37,9 +33,7 @@ struct LoadTests {
     @Test func `held calls have the same limit`() async throws {
         let server = try TestServer(started: false)
         let calls = (0..<257).map { _ in
-            Task.immediate { () throws -> UInt32 in
-                try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32, timeout: nil)
-            }
+            Task.immediate { try await server.addOnes(timeout: nil) }
         }
         let refused = await errorName { _ = try await calls[256].value }
         #expect(refused == .limitsExceeded)
@@ -87,8 +81,7 @@ struct LoadTests {
         try await server.object.waiting.wait { $0 == 10 ? true : nil }
         caller = nil
         server.object.isReleased.update { $0 = true }
-        let sum: UInt32 = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
-        #expect(sum == 2)
+        #expect(try await server.addOnes() == 2)
         withExtendedLifetime(caller) {}
     }
 
@@ -99,9 +92,7 @@ struct LoadTests {
         for number in 0..<20_000 as Range<UInt32> {
             flooder.send(try BusMessage(header, number))
         }
-        let sum: UInt32 = try await server.proxy.call(
-            .test, "Add", 1 as UInt32, 1 as UInt32, timeout: nil)
-        #expect(sum == 2)
+        #expect(try await server.addOnes(timeout: nil) == 2)
         // Calls above the limit of unfinished calls are refused, until the client has sent fewer.
         let isRefused = ErrorName.limitsExceeded
         var isRecorded = false

@@ -135,9 +135,7 @@ struct ObjectTreeTests {
                 return xml
             }
         }
-        let added = Task.immediate { () throws -> UInt32 in
-            try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
-        }
+        let added = Task.immediate { try await server.addOnes() }
         // This later call arrives after the calls above.
         try await BusProxy(server.client, "a.b", "/").perform("org.freedesktop.DBus.Peer", "Ping")
         #expect(completed.value.isEmpty)
@@ -160,9 +158,7 @@ struct ObjectTreeTests {
 
     @Test func `a removed object is unknown`() async throws {
         let server = try TestServer()
-        let running = Task.immediate { () throws -> UInt32 in
-            try await server.proxy.call(.test, "Wait", timeout: nil)
-        }
+        let running = server.startWaiting()
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
         server.tree.remove(server.exported)
         server.tree.remove(server.exported)

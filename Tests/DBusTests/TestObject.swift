@@ -1,4 +1,6 @@
 import DBus
+import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -116,6 +118,37 @@ struct TestServer {
     }
 
     var root: BusProxy { BusProxy(client, connection.uniqueName, "/org/imagefeed") }
+
+    /// Starts a call of `Wait`.
+    func startWaiting() -> Task<UInt32, any Error> {
+        Task.immediate { try await proxy.call(.test, "Wait", timeout: nil) }
+    }
+
+    /// Returns the sum of 1 and 1, which the server adds.
+    func addOnes(timeout: Duration? = .seconds(25)) async throws -> UInt32 {
+        try await proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32, timeout: timeout)
+    }
+}
+
+/// Returns the read end of a pipe that contains a text.
+func descriptor(holding text: String) throws -> FileDescriptor {
+    try #require(Array(text.utf8).withUnsafeBytes { FileDescriptor.pipe(holding: $0) })
+}
+
+/// Returns the number of descriptors of this process that refer to the same open file.
+func references(to descriptor: FileDescriptor) throws -> Int {
+    var expected = stat()
+    try #require(fstat(descriptor.rawValue, &expected) == 0)
+    return try openDescriptors().count {
+        var found = stat()
+        return fstat($0, &found) == 0 && found.st_ino == expected.st_ino
+            && found.st_dev == expected.st_dev
+    }
+}
+
+/// The open descriptors of this process.
+func openDescriptors() throws -> [Int32] {
+    try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { Int32($0) }
 }
 
 /// Returns the error name of the error reply that `body` throws; nil, with an issue, if there is none.
