@@ -11,32 +11,15 @@ final class RawClient {
         var isComplete = false
     }
 
-    struct NotConnected: Error {
-        let code: Int32
-    }
-
     let received = Observed(Received())
     private let descriptor: Int32
     private var source: DescriptorSource?
 
     /// Connects. The queue of the listener must have room.
+    ///
+    /// - Throws: ``SystemError``.
     init(port: UInt16) throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
-        let isConnected = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-            }
-        }
-        self.descriptor = descriptor
-        guard isConnected else {
-            let code = errno
-            Glibc.close(descriptor)
-            throw NotConnected(code: code)
-        }
+        descriptor = try LoopbackSocket.connect(to: port)
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         source = DescriptorSource(descriptor, .reading) { [weak self] in self?.receive() }
         source?.resume()

@@ -73,24 +73,6 @@ struct RegistrationTests {
         }
     }
 
-    @Test(arguments: [
-        (401, #"{"error":"invalid_client"}"#, false), (400, #"{"error":"invalid_client"}"#, false),
-        (400, #"{"error":"invalid_grant"}"#, true), (200, "{}", true), (500, "", true),
-        (429, "", true), (401, "<html>", true),
-    ])
-    func `a request with an invalid code checks the client`(
-        status: Int, body: String, isKnown: Bool
-    ) async throws {
-        let http = ScriptedHTTPClient(status, body)
-        let endpoint = TokenEndpoint(
-            description, OAuthClient(id: "id", secret: Secret("secret")), http)
-        #expect(try await endpoint.knowsClient() == isKnown)
-        let request = try #require(http.requests.value.first)
-        #expect(request.url == "https://photos.example/oauth/token")
-        #expect(request.body.contains("code=none"))
-        #expect(request.body.contains("client_secret=secret"))
-    }
-
     @Test func `more token refusals do not cause a new registration`() {
         var newer = description
         newer.tokenRefusals.append(TokenRefusal(status: 403, path: "/me"))

@@ -24,10 +24,16 @@ struct TokenEndpointTests {
         try await endpoint(http).exchange(Secret("abc"), for: request())
     }
 
-    private func token(refresh: String? = "old") -> OAuthToken {
+    private func token(_ access: String = "access", refresh: String? = "old") -> OAuthToken {
         OAuthToken(
-            accessToken: Secret("access"), refreshToken: refresh.map { Secret($0) },
+            accessToken: Secret(access), refreshToken: refresh.map { Secret($0) },
             scopes: ["read"], obtained: Self.time, expires: nil)
+    }
+
+    private var revocable: OAuthDescription {
+        var description = OAuthDescription.sample
+        description.revocationURL = "https://photos.example/oauth/revoke"
+        return description
     }
 
     @Test func `a code is exchanged for a token`() async throws {
@@ -194,9 +200,7 @@ struct TokenEndpointTests {
         ])
         try await endpoint(http).revoke(token())
         #expect(http.requests.value.isEmpty)
-        var description = OAuthDescription.sample
-        description.revocationURL = "https://photos.example/oauth/revoke"
-        try await endpoint(http, description).revoke(token())
+        try await endpoint(http, revocable).revoke(token())
         #expect(
             http.requests.value.map(\.body) == [
                 "token=old&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
@@ -204,7 +208,7 @@ struct TokenEndpointTests {
             ])
         // Both tokens are revoked, even if one is refused.
         await #expect(throws: OAuthError.refused("unauthorized_client")) {
-            try await endpoint(http, description).revoke(token())
+            try await endpoint(http, revocable).revoke(token())
         }
         #expect(http.requests.value.count == 4)
     }
@@ -215,11 +219,9 @@ struct TokenEndpointTests {
             .success(.sample(200, reply)), .success(.sample(200, reply)),
             .success(.sample(200, "{}")), .success(.sample(200, "{}")),
         ])
-        var description = OAuthDescription.sample
-        description.revocationURL = "https://photos.example/oauth/revoke"
-        let issued = try await endpoint(http, description).exchange(Secret("abc"), for: request())
+        let issued = try await endpoint(http, revocable).exchange(Secret("abc"), for: request())
         #expect(issued.client?.client.id == "app")
-        let renewed = try await endpoint(http, description).refresh(issued)
+        let renewed = try await endpoint(http, revocable).refresh(issued)
         let stored = try #require(OAuthToken(encoded: renewed.encoded)?.client)
         #expect(stored.client.secret?.matches(Secret("top secret")) == true)
         try await TokenEndpoint(stored, http).revoke(renewed)
@@ -240,17 +242,15 @@ struct TokenEndpointTests {
     func `tokens with an equal access or refresh token share a secret`(
         access: String, refresh: String?, isShared: Bool
     ) {
-        func token(_ access: String, _ refresh: String?) -> OAuthToken {
-            OAuthToken(
-                accessToken: Secret(access), refreshToken: refresh.map { Secret($0) }, scopes: [],
-                obtained: Self.time, expires: nil)
-        }
-        #expect(token("a", "r").sharesSecret(with: token(access, refresh)) == isShared)
-        #expect(!token("a", nil).sharesSecret(with: token("b", nil)))
+        let other = token(access, refresh: refresh)
+        #expect(token("a", refresh: "r").sharesSecret(with: other) == isShared)
+        #expect(!token("a", refresh: nil).sharesSecret(with: token("b", refresh: nil)))
     }
 
     @Test(arguments: [
         (400, #"{"error":"invalid_grant"}"#, true), (401, #"{"error":"invalid_client"}"#, false),
+        (400, #"{"error":"invalid_client"}"#, false), (200, "{}", true), (500, "", true),
+        (429, "", true), (401, "<html>", true),
         // Friendica, Akkoma, Takahē, and snac for an unknown client.
         (401, #"{"error":"Unauthorized"}"#, true), (400, #"{"error":"Invalid credentials"}"#, true),
         (500, "<html>", true), (401, "", false), (200, "<html>", true),
@@ -258,16 +258,19 @@ struct TokenEndpointTests {
     func `the response to an invalid code shows if the client is known`(
         status: Int, body: String, isKnown: Bool
     ) async throws {
-        #expect(try await endpoint(.init(status, body)).knowsClient() == isKnown)
+        let http = ScriptedHTTPClient(status, body)
+        #expect(try await endpoint(http).knowsClient() == isKnown)
+        let request = try #require(http.requests.value.first)
+        #expect(request.url == "https://photos.example/oauth/token")
+        #expect(request.body.contains("code=none"))
+        #expect(request.body.contains("client_secret=top%20secret"))
     }
 
     @Test func `a token for an invalid code is revoked`() async throws {
         let http = ScriptedHTTPClient([
             .success(.sample(200, #"{"access_token":"at"}"#)), .success(.sample(200, "{}")),
         ])
-        var description = OAuthDescription.sample
-        description.revocationURL = "https://photos.example/oauth/revoke"
-        #expect(try await !endpoint(http, description).knowsClient())
+        #expect(try await !endpoint(http, revocable).knowsClient())
         #expect(http.requests.value.last?.body.hasPrefix("token=at&") == true)
     }
 }

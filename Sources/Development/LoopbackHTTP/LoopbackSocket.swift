@@ -7,7 +7,7 @@ package enum LoopbackSocket {
     ///
     /// - Returns: The socket, which the caller closes.
     /// - Throws: ``SystemError``.
-    static func connect(to port: UInt16) throws -> Int32 {
+    package static func connect(to port: UInt16) throws -> Int32 {
         try open { socket in
             var address = address(port)
             let isConnected = withSocketAddress(&address) { pointer, length in
