@@ -1,4 +1,5 @@
 package import ProviderKit
+internal import System
 
 /// One browser login at a service, from the address that the browser opens to the page that it shows at the end.
 ///
@@ -38,7 +39,8 @@ package final class Authorization {
     /// The browsers that wait for the verdict.
     private var browsers: [RedirectConnection] = []
     private var answer: RedirectAnswer?
-    private var continuation: CheckedContinuation<Secret, any Error>?
+    /// The wait for the code in progress.
+    private var wait: OneShotResult<Secret, any Error>?
 
     /// Creates a login and begins to listen for its redirect.
     ///
@@ -76,23 +78,13 @@ package final class Authorization {
     ///
     /// - Throws: ``OAuthError/denied`` and the other errors of the service; `CancellationError`.
     package func code() async throws -> Secret {
-        precondition(continuation == nil, "a task waits for the code already")
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                if Task.isCancelled {
-                    continuation.resume(throwing: CancellationError())
-                } else if let answer {
-                    continuation.resume(with: answer)
-                } else {
-                    self.continuation = continuation
-                }
-            }
-        } onCancel: {
-            Task { @MainActor in
-                continuation?.resume(throwing: CancellationError())
-                continuation = nil
-            }
-        }
+        precondition(wait == nil, "a task waits for the code already")
+        try Task.checkCancellation()
+        if let answer { return try answer.get() }
+        let wait = OneShotResult<Secret, any Error>()
+        self.wait = wait
+        defer { self.wait = nil }
+        return try await wait.valueUnlessCancelled()
     }
 
     /// Accepts pasted text: a code, or the complete address of the browser. Text after the first result is ignored.
@@ -128,8 +120,7 @@ package final class Authorization {
     private func end(_ answer: RedirectAnswer) {
         guard self.answer == nil else { return }
         self.answer = answer
-        continuation?.resume(with: answer)
-        continuation = nil
+        wait?.complete(answer.mapError { $0 })
     }
 }
 
