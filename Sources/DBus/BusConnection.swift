@@ -284,7 +284,10 @@ package final class BusConnection {
             { _, message, context in
                 let result = CallbackContext.enter(context, message) {
                     (connection: BusConnection, message) in
-                    message.map { connection.receive(BusMessage(receiving: dbus_message_ref($0))) }
+                    message.map {
+                        connection.receive(
+                            BusMessage(owning: dbus_message_ref($0), isReceived: true))
+                    }
                 }
                 return (result ?? nil) ?? DBUS_HANDLER_RESULT_NOT_YET_HANDLED
             },

@@ -20,18 +20,11 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     /// The size of a message that this process marshalled, in bytes; 0 for other messages.
     let marshalledBytes: Int
 
-    /// Takes ownership of one reference to a message that this process created.
-    init(owning raw: OpaquePointer, marshalledBytes: Int = 0) {
+    /// Takes ownership of one reference to a message that this process created or received.
+    init(owning raw: OpaquePointer, isReceived: Bool = false, marshalledBytes: Int = 0) {
         self.raw = raw
-        isReceived = false
+        self.isReceived = isReceived
         self.marshalledBytes = marshalledBytes
-    }
-
-    /// Takes ownership of one reference to a message that arrived.
-    init(receiving raw: OpaquePointer) {
-        self.raw = raw
-        isReceived = true
-        marshalledBytes = 0
     }
 
     deinit {
