@@ -5,13 +5,6 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct CallTests {
-    @Test func `an error reply is thrown with its name and its message`() async throws {
-        let server = try TestServer()
-        await #expect(throws: BusError.reply(ErrorReply("a.b.C", "why"))) {
-            try await server.proxy.perform(.test, "Fail", "a.b.C", "why")
-        }
-    }
-
     @Test func `a call to a missing name fails with ServiceUnknown`() async throws {
         let client = try PrivateBus.current.connect()
         let missing = BusProxy(client, "org.imagefeed.Missing", .test)

@@ -81,8 +81,10 @@ struct ObjectTreeTests {
         ) {
             try await server.proxy.perform(.test, "FailOtherwise")
         }
-        await #expect(throws: BusError.reply(ErrorReply("a.b.C", ""))) {
-            try await server.proxy.perform(.test, "Fail", "a.b.C", "")
+        for message in ["why", ""] {
+            await #expect(throws: BusError.reply(ErrorReply("a.b.C", message))) {
+                try await server.proxy.perform(.test, "Fail", "a.b.C", message)
+            }
         }
     }
 

@@ -39,12 +39,6 @@ struct RoundTripTests {
         #expect(list.map(\.elements.0) == [1, 2])
         #expect(list.map(\.elements.1) == [true, false])
     }
-
-    @Test func `a call can have several arguments`() async throws {
-        let server = try TestServer()
-        let sum: UInt32 = try await server.proxy.call(.test, "Add", 2 as UInt32, 3 as UInt32)
-        #expect(sum == 5)
-    }
 }
 
 /// A server with one method per type, which returns its argument.
