@@ -1,6 +1,5 @@
 import OAuth
 import ProviderKit
-import Synchronization
 import TestSupport
 
 /// A generator with the same numbers in every run.
@@ -20,31 +19,26 @@ extension OAuthDescription {
         tokenOrigins: ["https://api.photos.example"])
 }
 
-/// A service that sends responses from a list and records the requests.
-final class ScriptedHTTPClient: HTTPClient {
-    private let script: Mutex<[Result<HTTPResponse, any Error>]>
-    let requests = Observed<[(url: String, body: String)]>()
-
-    init(_ script: [Result<HTTPResponse, any Error>]) { self.script = Mutex(script) }
+extension ScriptedHTTP {
+    /// Creates a service that sends responses from a list, in order.
+    convenience init(_ script: [Result<HTTPResponse, any Error>]) {
+        let rest = Observed(script[...])
+        self.init { _ in
+            guard let next = rest.value.first else {
+                throw HTTPError.unreachable("the script has ended")
+            }
+            rest.update { $0 = $0.dropFirst() }
+            return try next.get()
+        }
+    }
 
     convenience init(_ status: Int, _ body: String, _ headers: HTTPHeaders = [:]) {
         self.init([.success(.sample(status, body, headers))])
     }
+}
 
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse {
-        requests.append((request.url, String(decoding: request.body, as: UTF8.self)))
-        guard let next = script.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) else {
-            throw HTTPError.unreachable("the script has ended")
-        }
-        return try next.get()
-    }
-
-    func download(
-        _ request: HTTPRequest, into file: Int32,
-        progress: @escaping @Sendable (HTTPProgress) -> Void
-    ) async throws -> HTTPResponse {
-        throw HTTPError.failed("nothing is downloaded here")
-    }
+extension HTTPRequest {
+    var text: String { String(decoding: body, as: UTF8.self) }
 }
 
 extension HTTPResponse {

@@ -15,28 +15,28 @@ struct RegistrationTests {
     }
 
     private func register(
-        _ http: ScriptedHTTPClient, _ description: OAuthDescription? = nil
+        _ http: ScriptedHTTP, _ description: OAuthDescription? = nil
     ) async throws -> RegisteredClient {
         try await RegisteredClient.register(
             description ?? self.description, http, now: Timestamp(secondsSince1970: 0))
     }
 
     @Test func `the registration form contains the name and the redirect addresses`() async throws {
-        let http = ScriptedHTTPClient(200, #"{"client_id":"id","client_secret":"secret"}"#)
+        let http = ScriptedHTTP(200, #"{"client_id":"id","client_secret":"secret"}"#)
         let registered = try await register(http)
         #expect(registered.client.id == "id")
         #expect(registered.client.secret?.text == "secret")
         let request = try #require(http.requests.value.first)
         #expect(request.url == "https://photos.example/apps")
         #expect(
-            request.body
+            request.text
                 == "client_name=X%20%26%20Y&scopes=a%20b&redirect_uris=http%3A%2F%2F127.0.0.1%3A43117%2Fcallback%0Aurn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"
         )
         var single = description
         single.showsCode = false
-        let other = ScriptedHTTPClient(200, #"{"client_id":7,"client_secret":"secret"}"#)
+        let other = ScriptedHTTP(200, #"{"client_id":7,"client_secret":"secret"}"#)
         #expect(try await register(other, single).client.id == "7")
-        #expect(other.requests.value.first?.body.hasSuffix("%2Fcallback") == true)
+        #expect(other.requests.value.first?.text.hasSuffix("%2Fcallback") == true)
     }
 
     @Test(arguments: [
@@ -46,16 +46,16 @@ struct RegistrationTests {
     ])
     func `an invalid response fails the registration`(body: String) async throws {
         await #expect(throws: OAuthError.self) {
-            _ = try await register(ScriptedHTTPClient(200, body))
+            _ = try await register(ScriptedHTTP(200, body))
         }
     }
 
     @Test func `the service's error is reported`() async throws {
-        let refused = ScriptedHTTPClient(422, #"{"error":"Validation failed"}"#)
+        let refused = ScriptedHTTP(422, #"{"error":"Validation failed"}"#)
         await #expect(throws: OAuthError.refused("Validation failed")) {
             _ = try await register(refused)
         }
-        let limited = ScriptedHTTPClient(429, "", ["Retry-After": "60"])
+        let limited = ScriptedHTTP(429, "", ["Retry-After": "60"])
         await #expect(throws: OAuthError.rateLimited(until: Timestamp(secondsSince1970: 60))) {
             _ = try await register(limited)
         }

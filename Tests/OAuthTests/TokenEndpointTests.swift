@@ -8,7 +8,7 @@ struct TokenEndpointTests {
     private static let time = Timestamp(secondsSince1970: 1_800_000_000)
 
     private func endpoint(
-        _ http: ScriptedHTTPClient, _ description: OAuthDescription = .sample,
+        _ http: ScriptedHTTP, _ description: OAuthDescription = .sample,
         secret: String? = "top secret"
     ) -> TokenEndpoint {
         let client = OAuthClient(id: "app", secret: secret.map { Secret($0) })
@@ -20,7 +20,7 @@ struct TokenEndpointTests {
         return AuthorizationRequest(description, clientID: "app", using: &generator)
     }
 
-    private func exchange(_ http: ScriptedHTTPClient) async throws -> OAuthToken {
+    private func exchange(_ http: ScriptedHTTP) async throws -> OAuthToken {
         try await endpoint(http).exchange(Secret("abc"), for: request())
     }
 
@@ -37,7 +37,7 @@ struct TokenEndpointTests {
     }
 
     @Test func `a code is exchanged for a token`() async throws {
-        let http = ScriptedHTTPClient(
+        let http = ScriptedHTTP(
             200,
             """
             {"access_token":"at","token_type":"Bearer","refresh_token":"rt","expires_in":7200,
@@ -52,7 +52,7 @@ struct TokenEndpointTests {
         let sent = http.requests.value[0]
         #expect(sent.url == "https://photos.example/oauth/token")
         #expect(
-            sent.body == """
+            sent.text == """
                 grant_type=authorization_code&code=a%2Bb%2Fc\
                 &redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob\
                 &client_id=app&client_secret=top%20secret
@@ -68,7 +68,7 @@ struct TokenEndpointTests {
         let verifier = try #require(request.verifier).text
         for secret in ["top secret", "top%20secret", code, verifier, String(verifier.dropLast(9))] {
             for member in ["error", "error_description", "message"] {
-                let http = ScriptedHTTPClient(
+                let http = ScriptedHTTP(
                     status, "{\"\(member)\":\"cannot use <\(secret)>\",\"error\":\"nope\"}")
                 let error = await #expect(throws: OAuthError.self) {
                     _ = try await endpoint(http, description).exchange(Secret(code), for: request)
@@ -77,7 +77,7 @@ struct TokenEndpointTests {
             }
         }
         // An error with a status of success.
-        let http = ScriptedHTTPClient(200, #"{"error":"x","error_description":"top secret"}"#)
+        let http = ScriptedHTTP(200, #"{"error":"x","error_description":"top secret"}"#)
         let error = await #expect(throws: OAuthError.self) {
             _ = try await endpoint(http).exchange(Secret(code), for: request)
         }
@@ -87,10 +87,10 @@ struct TokenEndpointTests {
     @Test func `the verifier is sent, and no empty client secret`() async throws {
         var description = OAuthDescription.sample
         description.usesPKCE = true
-        let http = ScriptedHTTPClient(200, #"{"access_token":"at"}"#)
+        let http = ScriptedHTTP(200, #"{"access_token":"at"}"#)
         let request = request(description)
         _ = try await endpoint(http, description, secret: nil).exchange(Secret("abc"), for: request)
-        let body = http.requests.value[0].body
+        let body = http.requests.value[0].text
         #expect(body.contains("&code_verifier=\(request.verifier?.text ?? "?")&"))
         #expect(!body.contains("client_secret"))
     }
@@ -106,7 +106,7 @@ struct TokenEndpointTests {
         (#"{"access_token":"at","expires_in":true,"created_at":"x"}"#, nil),
     ])
     func `only the access token is required`(body: String, lifetime: Int64?) async throws {
-        let token = try await exchange(ScriptedHTTPClient(200, body))
+        let token = try await exchange(ScriptedHTTP(200, body))
         #expect(token.expires == lifetime.map { Self.time + .seconds($0) })
         #expect(token.refreshToken == nil)
         #expect(token.scopes == ["public", "write_likes"])
@@ -114,7 +114,7 @@ struct TokenEndpointTests {
 
     @Test(arguments: [#""a b""#, #""a,b""#, #"["a","b"]"#])
     func `scopes may be text or a list`(scopes: String) async throws {
-        let http = ScriptedHTTPClient(200, #"{"access_token":"at","scope":\#(scopes)}"#)
+        let http = ScriptedHTTP(200, #"{"access_token":"at","scope":\#(scopes)}"#)
         #expect(try await exchange(http).scopes == ["a", "b"])
     }
 
@@ -125,7 +125,7 @@ struct TokenEndpointTests {
     ])
     func `an invalid response is no token`(body: String) async {
         let error = await #expect(throws: OAuthError.self) {
-            try await exchange(ScriptedHTTPClient(200, body))
+            try await exchange(ScriptedHTTP(200, body))
         }
         guard case .serviceFailed(let text) = error else {
             Issue.record("\(String(describing: error))")
@@ -166,14 +166,14 @@ struct TokenEndpointTests {
     }
 
     @Test func `a network error is passed on`() async {
-        let http = ScriptedHTTPClient([.failure(HTTPError.unreachable("no route"))])
+        let http = ScriptedHTTP([.failure(HTTPError.unreachable("no route"))])
         await #expect(throws: HTTPError.unreachable("no route")) {
             try await endpoint(http).refresh(token())
         }
     }
 
     @Test func `a refresh keeps the old refresh token unless a new one comes`() async throws {
-        let http = ScriptedHTTPClient([
+        let http = ScriptedHTTP([
             .success(.sample(200, #"{"access_token":"a1"}"#)),
             .success(.sample(200, #"{"access_token":"a2","refresh_token":"new"}"#)),
         ])
@@ -184,7 +184,7 @@ struct TokenEndpointTests {
         let second = try await endpoint(http).refresh(first)
         #expect(second.refreshToken?.text == "new")
         #expect(
-            http.requests.value[0].body == """
+            http.requests.value[0].text == """
                 grant_type=refresh_token&refresh_token=old&client_id=app&client_secret=top%20secret
                 """)
         await #expect(throws: OAuthError.noRefreshToken) {
@@ -193,7 +193,7 @@ struct TokenEndpointTests {
     }
 
     @Test func `both tokens are revoked if the service has a revocation endpoint`() async throws {
-        let http = ScriptedHTTPClient([
+        let http = ScriptedHTTP([
             .success(.sample(200, "{}")), .success(.sample(200, "")),
             .success(.sample(403, #"{"error":"unauthorized_client"}"#)),
             .success(.sample(200, "{}")),
@@ -202,7 +202,7 @@ struct TokenEndpointTests {
         #expect(http.requests.value.isEmpty)
         try await endpoint(http, revocable).revoke(token())
         #expect(
-            http.requests.value.map(\.body) == [
+            http.requests.value.map(\.text) == [
                 "token=old&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
                 "token=access&token_type_hint=access_token&client_id=app&client_secret=top%20secret",
             ])
@@ -215,7 +215,7 @@ struct TokenEndpointTests {
 
     @Test func `a token is issued, renewed, stored and revoked with its client`() async throws {
         let reply = #"{"access_token":"access","refresh_token":"refresh"}"#
-        let http = ScriptedHTTPClient([
+        let http = ScriptedHTTP([
             .success(.sample(200, reply)), .success(.sample(200, reply)),
             .success(.sample(200, "{}")), .success(.sample(200, "{}")),
         ])
@@ -226,7 +226,7 @@ struct TokenEndpointTests {
         #expect(stored.client.secret?.matches(Secret("top secret")) == true)
         try await TokenEndpoint(stored, http).revoke(renewed)
         #expect(
-            http.requests.value.suffix(2).map(\.body) == [
+            http.requests.value.suffix(2).map(\.text) == [
                 "token=refresh&token_type_hint=refresh_token&client_id=app&client_secret=top%20secret",
                 "token=access&token_type_hint=access_token&client_id=app&client_secret=top%20secret",
             ])
@@ -258,19 +258,19 @@ struct TokenEndpointTests {
     func `the response to an invalid code shows if the client is known`(
         status: Int, body: String, isKnown: Bool
     ) async throws {
-        let http = ScriptedHTTPClient(status, body)
+        let http = ScriptedHTTP(status, body)
         #expect(try await endpoint(http).knowsClient() == isKnown)
         let request = try #require(http.requests.value.first)
         #expect(request.url == "https://photos.example/oauth/token")
-        #expect(request.body.contains("code=none"))
-        #expect(request.body.contains("client_secret=top%20secret"))
+        #expect(request.text.contains("code=none"))
+        #expect(request.text.contains("client_secret=top%20secret"))
     }
 
     @Test func `a token for an invalid code is revoked`() async throws {
-        let http = ScriptedHTTPClient([
+        let http = ScriptedHTTP([
             .success(.sample(200, #"{"access_token":"at"}"#)), .success(.sample(200, "{}")),
         ])
         #expect(try await !endpoint(http, revocable).knowsClient())
-        #expect(http.requests.value.last?.body.hasPrefix("token=at&") == true)
+        #expect(http.requests.value.last?.text.hasPrefix("token=at&") == true)
     }
 }
