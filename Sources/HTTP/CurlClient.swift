@@ -134,8 +134,8 @@ package final class CurlClient: nonisolated HTTPClient {
         guard !isClosed else { return }
         sendAdmitted(
             queue.add(
-                ObjectIdentifier(transfer), transfer.download == nil ? .request : .download,
-                to: host, for: transfer.request.plugin))
+                ObjectIdentifier(transfer), to: host, isDownload: transfer.download != nil,
+                for: transfer.request.plugin))
     }
 
     /// Removes a transfer, if it is in the queue, and sends the transfers that waited for its connection. Must not be

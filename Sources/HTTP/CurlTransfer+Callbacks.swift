@@ -132,7 +132,7 @@ extension CurlTransfer {
         if writesFile, let download {
             watchdog?.bodyStirred()
             guard !download.isFull else {
-                hold()
+                watchdog?.state = .held
                 return Int(CURL_WRITEFUNC_PAUSE)
             }
             download.append(bytes)
@@ -149,7 +149,7 @@ extension CurlTransfer {
     }
 
     private var writesFile: Bool {
-        download != nil && (200..<300 ~= head.status || isResumed)
+        download != nil && (200..<300 ~= head.status || resumption != nil)
     }
 
     /// The largest size of the decompressed body.

@@ -23,7 +23,7 @@ final class CurlTransfer {
     private var leftOrigin = false
     private(set) var watchdog: Watchdog?
     /// The state that an interrupted download needs to continue.
-    private var resumption: Resumption?
+    private(set) var resumption: Resumption?
     private var pause: MainLoopTimer?
 
     // State of the callbacks of libcurl, see CurlTransfer+Callbacks.swift.
@@ -163,11 +163,6 @@ final class CurlTransfer {
         watchdog?.state = .connected
     }
 
-    /// Pauses the transfer until earlier data is written to the file.
-    func hold() { watchdog?.state = .held }
-
-    private var isPaused: Bool { watchdog?.state == .held }
-
     /// Handles the end of a limit.
     ///
     /// - Parameters:
@@ -270,9 +265,6 @@ final class CurlTransfer {
         download?.begin(total: fileLength)
     }
 
-    /// True if the file contains a part of an earlier response.
-    var isResumed: Bool { resumption != nil }
-
     /// The length of the file; nil if the server does not send it.
     var fileLength: Int? { resumption?.length ?? head.bodyLength }
 
@@ -301,11 +293,11 @@ final class CurlTransfer {
     func advance() {
         guard let download else { return }
         if let code = download.failure { end(.failure(HTTPError.cannotWrite(code))) }
-        if isPaused && download.hasRoom && result == nil { resume() }
+        if watchdog?.state == .held && download.hasRoom && result == nil { resume() }
         if result != nil { complete() }
     }
 
-    /// Resumes the transfer after ``hold()``. Must not be called in a callback of libcurl.
+    /// Resumes the transfer, which waits for the file. Must not be called in a callback of libcurl.
     private func resume() {
         watchdog?.state = .connected
         easy?.resume()

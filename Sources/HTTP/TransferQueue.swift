@@ -1,11 +1,3 @@
-/// The kinds of transfers.
-nonisolated enum TransferKind: CaseIterable {
-    /// A response that is read into memory.
-    case request
-    /// A response that is written to a file.
-    case download
-}
-
 /// The order in which transfers start, and the limits of the transfers that run at a time.
 ///
 /// libcurl can queue transfers, too, but its connection timeout includes the time in its queue. This queue therefore
@@ -24,7 +16,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     /// The transfers that are scheduled together: those of a kind to one host for one plugin, or for all built-in
     /// providers.
     private struct Lane: Hashable {
-        let kind: TransferKind
+        let isDownload: Bool
         let host: Host
         let plugin: String?
     }
@@ -44,14 +36,15 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     ///
     /// - Parameters:
     ///   - id: The identifier of the transfer; not in the queue yet.
-    ///   - kind: The kind of the transfer.
     ///   - host: The host of the transfer.
+    ///   - isDownload: True for a download, whose response is written to a file; false for a request, whose response is
+    ///     read into memory.
     ///   - plugin: The plugin that the transfer is for; nil for a built-in provider.
     /// - Returns: The transfers to start now, in this order. They count as running.
     mutating func add(
-        _ id: ID, _ kind: TransferKind, to host: Host, for plugin: String? = nil
+        _ id: ID, to host: Host, isDownload: Bool = false, for plugin: String? = nil
     ) -> [ID] {
-        let lane = Lane(kind: kind, host: host, plugin: plugin)
+        let lane = Lane(isDownload: isDownload, host: host, plugin: plugin)
         waiting[id] = lane
         if transfers[lane] == nil { lanes.append(lane) }
         transfers[lane, default: []].append(id)
@@ -79,9 +72,10 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
 
     private mutating func admit() -> [ID] {
         var admitted: [ID] = []
-        for kind in TransferKind.allCases {
+        for isDownload in [false, true] {
             for isForPlugins in [false, true] {
-                while permits(kind), let lane = nextLane(kind, isForPlugins: isForPlugins),
+                while permits(isDownload: isDownload),
+                    let lane = nextLane(isDownload: isDownload, isForPlugins: isForPlugins),
                     let id = removeFirst(of: lane)
                 {
                     waiting[id] = nil
@@ -94,9 +88,9 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     }
 
     /// Returns the lane whose next transfer may start: that of the plugin with the fewest transfers, or the first one.
-    private func nextLane(_ kind: TransferKind, isForPlugins: Bool) -> Lane? {
+    private func nextLane(isDownload: Bool, isForPlugins: Bool) -> Lane? {
         let lanes = lanes.lazy.filter {
-            $0.kind == kind && ($0.plugin != nil) == isForPlugins && permits($0)
+            $0.isDownload == isDownload && ($0.plugin != nil) == isForPlugins && permits($0)
         }
         guard isForPlugins else { return lanes.first }
         return lanes.min { runningCount(of: $0.plugin) < runningCount(of: $1.plugin) }
@@ -122,9 +116,9 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         running.values.count { $0.plugin == plugin }
     }
 
-    private func permits(_ kind: TransferKind) -> Bool {
+    private func permits(isDownload: Bool) -> Bool {
         guard running.count < limits.connections else { return false }
-        return kind == .request || running.values.count { $0.kind == .download } < limits.downloads
+        return !isDownload || running.values.count(where: \.isDownload) < limits.downloads
     }
 
     /// Returns true if a transfer of a lane may start. Its kind is permitted.
@@ -132,7 +126,7 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         let atHost = running.values.filter { $0.host == lane.host }
         guard atHost.count < limits.connectionsPerHost else { return false }
         guard let plugin = lane.plugin else {
-            let same = atHost.count { $0.plugin == nil && $0.kind == lane.kind }
+            let same = atHost.count { $0.plugin == nil && $0.isDownload == lane.isDownload }
             return same < limits.transfersPerHost
         }
         let ofPlugins = running.values.filter { $0.plugin != nil }
@@ -140,8 +134,8 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         guard atHost.count(where: { $0.plugin != nil }) < limits.transfersPerHost,
             own.count < limits.transfersPerPlugin, ofPlugins.count < limits.pluginTransfers
         else { return false }
-        guard lane.kind == .download else { return true }
-        return own.count { $0.kind == .download } < limits.downloadsPerPlugin
-            && ofPlugins.count { $0.kind == .download } < limits.pluginDownloads
+        guard lane.isDownload else { return true }
+        return own.count(where: \.isDownload) < limits.downloadsPerPlugin
+            && ofPlugins.count(where: \.isDownload) < limits.pluginDownloads
     }
 }
