@@ -173,7 +173,7 @@ final class SecretReading {
         guard text.count <= limitBytes else {
             return .failure(EngineError.tooLarge("A secret can have at most 64 KiB."))
         }
-        return .success(Secret(copying: text))
+        return .success(Secret(text))
     }
 
     private static let unreadable = EngineError.invalidArgument("The secret cannot be read.")

@@ -187,7 +187,7 @@ extension Secret {
         guard var bytes = withText(Base64.decode) else { return [] }
         defer { bytes.wipe() }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return [] }
-        return [bytes.withUnsafeBytes { Secret(copying: .init(rebasing: $0[(colon + 1)...])) }]
+        return [Secret(bytes[(colon + 1)...])]
     }
 }
 

@@ -143,7 +143,7 @@ nonisolated extension Secret {
         // Such values can always be encoded.
         var data = (try? encoder.encode(value)) ?? Data()
         defer { data.resetBytes(in: data.indices) }
-        return data.withUnsafeBytes { Secret(copying: $0) }
+        return data.withUnsafeBytes { Secret($0) }
     }
 
     func decodeJSON<Value: Decodable>() -> Value? {

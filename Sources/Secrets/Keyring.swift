@@ -114,7 +114,7 @@ final class Keyring {
         defer { functions.secret_value_unref(UnsafeMutableRawPointer(value)) }
         var count: gsize = 0
         let bytes = functions.secret_value_get(value, &count)
-        return Secret(copying: UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+        return Secret(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
     }
 
     /// Creates the item of a key, or changes the existing one in the collection.

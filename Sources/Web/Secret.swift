@@ -8,20 +8,11 @@ public final class Secret: Sendable {
     // Written in `init` and `deinit` only.
     nonisolated(unsafe) private let bytes: UnsafeMutableRawBufferPointer
 
-    /// Copies bytes. The caller overwrites its own copy.
-    package init(copying source: UnsafeRawBufferPointer) {
-        bytes = .allocate(byteCount: source.count, alignment: 1)
-        bytes.copyMemory(from: source)
-    }
-
     /// Creates a secret from a text in UTF-8.
-    package convenience init(_ text: String) {
-        let utf8 = Array(text.utf8)
-        self.init(utf8)
-    }
+    package convenience init(_ text: String) { self.init(text.utf8) }
 
-    /// Creates a secret from bytes.
-    package init(_ source: [UInt8]) {
+    /// Copies bytes. The caller overwrites its own copy.
+    package init(_ source: some Collection<UInt8>) {
         bytes = .allocate(byteCount: source.count, alignment: 1)
         bytes.copyBytes(from: source)
     }

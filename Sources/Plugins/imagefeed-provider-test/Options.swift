@@ -52,9 +52,7 @@ struct Options {
         // The pipe contains the complete key.
         let count = max(0, read(descriptor, &bytes, bytes.count))
         guard count > 0, bytes[..<count].allSatisfy({ 0x21...0x7e ~= $0 }) else { return nil }
-        return bytes.withUnsafeBytes {
-            Secret(copying: UnsafeRawBufferPointer(rebasing: $0[..<count]))
-        }
+        return Secret(bytes[..<count])
     }
 
     /// The largest size of a key, the same as in the daemon.
