@@ -14,7 +14,7 @@ package protocol ByteSource {
 extension ByteSource {
     /// Reads an unsigned number of at most eight bytes; nil for one that is larger than any file, so that sums cannot
     /// overflow.
-    func number(at offset: Int, _ count: Int, isBigEndian: Bool = true) -> Int? {
+    package func number(at offset: Int, _ count: Int, isBigEndian: Bool = true) -> Int? {
         guard let bytes = bytes(at: offset, count)?.storage else { return nil }
         let ordered = isBigEndian ? Array(bytes) : bytes.reversed()
         let number = ordered.reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -86,6 +86,14 @@ struct Part: ByteSource {
     func bytes(at offset: Int, _ count: Int) -> Bytes? {
         guard count >= 0, offset >= 0, offset <= self.count - count else { return nil }
         return source.bytes(at: start + offset, count)
+    }
+}
+
+/// Bytes in memory that the caller keeps.
+extension UnsafeRawBufferPointer: ByteSource {
+    package func bytes(at offset: Int, _ count: Int) -> Bytes? {
+        guard count >= 0, offset >= 0, offset <= self.count - count else { return nil }
+        return Bytes(Array(self[offset..<offset + count]))
     }
 }
 

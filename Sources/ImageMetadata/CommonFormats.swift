@@ -93,35 +93,31 @@ func hasJPEGEnd(_ source: some ByteSource, after start: Int) -> Bool {
 ///
 /// Source: RFC 9649 §2; RFC 6386 §9.1.
 func readWebP(_ source: some ByteSource) -> ImageHeader? {
-    var offset = 12
     var exif: Exif?
     var xmp: Part?
     var size: (width: Int, height: Int)?
     var isAnimated = false
-    for _ in 0..<10_000 {
-        guard let head = source.bytes(at: offset, 8),
-            let length = head.number(at: 4, 4, isBigEndian: false)
-        else { break }
+    for chunk in Chunk.riff(source).prefix(10_000) {
+        let start = chunk.contents.lowerBound
         func number(_ position: Int, _ count: Int) -> Int? {
-            source.number(at: offset + 8 + position, count, isBigEndian: false)
+            source.number(at: start + position, count, isBigEndian: false)
         }
-        if head.hasText("VP8X"), let width = number(4, 3), let height = number(7, 3) {
+        if chunk.type == "VP8X", let width = number(4, 3), let height = number(7, 3) {
             size = (width + 1, height + 1)
             isAnimated = number(0, 1).map { $0 & 2 != 0 } ?? false
-        } else if head.hasText("VP8 "), size == nil, number(3, 3) == 0x2a_019d,
+        } else if chunk.type == "VP8 ", size == nil, number(3, 3) == 0x2a_019d,
             let width = number(6, 2), let height = number(8, 2)
         {
             size = (width & 0x3fff, height & 0x3fff)
-        } else if head.hasText("VP8L"), size == nil, number(0, 1) == 0x2f,
+        } else if chunk.type == "VP8L", size == nil, number(0, 1) == 0x2f,
             let bits = number(1, 4)
         {
             size = (bits & 0x3fff + 1, bits >> 14 & 0x3fff + 1)
-        } else if head.hasText("EXIF") {
-            exif = Part(source, offset + 8, length).flatMap { Exif($0) }
-        } else if head.hasText("XMP ") {
-            xmp = Part(source, offset + 8, length)
+        } else if chunk.type == "EXIF" {
+            exif = Part(source, start, chunk.contents.count).flatMap { Exif($0) }
+        } else if chunk.type == "XMP " {
+            xmp = Part(source, start, chunk.contents.count)
         }
-        offset += 8 + length + length % 2
     }
     guard let size else { return nil }
     var header = ImageHeader(width: size.width, height: size.height)

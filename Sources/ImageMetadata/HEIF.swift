@@ -3,28 +3,28 @@
 ///
 /// Source: ISO/IEC 14496-12 §8.11; ISO/IEC 23008-12 §6, Annex A.
 func readHEIF(_ source: some ByteSource) -> ImageHeader? {
-    let file = Box.boxes(in: source, 0..<source.count)
+    let file = Chunk.boxes(in: source, 0..<source.count)
     guard let meta = file.first("meta"), meta.contents.count >= 4 else { return nil }
     // The contents begin with a version and flags.
-    let boxes = Box.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
+    let boxes = Chunk.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
     guard let primary = boxes.first("pitm")?.read(source),
         let id = primary.number(at: 4, primary.number(at: 0, 1) == 0 ? 2 : 4),
         let container = boxes.first("iprp")
     else { return nil }
-    let properties = Box.boxes(in: source, container.contents)
+    let properties = Chunk.boxes(in: source, container.contents)
     guard let list = properties.first("ipco") else { return nil }
-    let all = Box.boxes(in: source, list.contents)
-    let indices = properties.filter { $0.hasType("ipma") }.compactMap { $0.read(source) }
+    let all = Chunk.boxes(in: source, list.contents)
+    let indices = properties.filter { $0.type == "ipma" }.compactMap { $0.read(source) }
         .flatMap { propertyIndices(of: id, $0) }
     var size: (width: Int, height: Int)?
     for index in indices where all.indices.contains(index - 1) {
         let property = all[index - 1]
         guard let bytes = property.read(source) else { continue }
-        if property.hasType("ispe"), let width = bytes.number(at: 4, 4),
+        if property.type == "ispe", let width = bytes.number(at: 4, 4),
             let height = bytes.number(at: 8, 4)
         {
             size = (width, height)
-        } else if property.hasType("clap") {
+        } else if property.type == "clap" {
             // Two fractions, which libheif rounds.
             let numbers = (0..<4).map { bytes.number(at: $0 * 4, 4) ?? 0 }
             guard numbers[1] > 0, numbers[3] > 0 else { continue }
@@ -32,7 +32,7 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
                 (numbers[0] + numbers[1] / 2) / numbers[1],
                 (numbers[2] + numbers[3] / 2) / numbers[3]
             )
-        } else if property.hasType("irot"), let before = size, let angle = bytes.number(at: 0, 1),
+        } else if property.type == "irot", let before = size, let angle = bytes.number(at: 0, 1),
             angle & 1 == 1
         {
             size = (before.height, before.width)
@@ -52,10 +52,9 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
 }
 
 /// Returns true if the first track of a movie, such as an image sequence, has several samples.
-private func hasSeveralSamples(_ source: some ByteSource, _ file: [Box]) -> Bool {
-    let path: [StaticString] = ["moov", "trak", "mdia", "minf", "stbl"]
-    let tables = path.reduce(file) { boxes, name in
-        boxes.first(name).map { Box.boxes(in: source, $0.contents) } ?? []
+private func hasSeveralSamples(_ source: some ByteSource, _ file: [Chunk]) -> Bool {
+    let tables = ["moov", "trak", "mdia", "minf", "stbl"].reduce(file) { boxes, name in
+        boxes.first(name).map { Chunk.boxes(in: source, $0.contents) } ?? []
     }
     // Preceded by version and flags, and the size of all samples.
     guard let sizes = tables.first("stsz") else { return false }
@@ -83,7 +82,7 @@ private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
 }
 
 /// Returns the contents of the first item of a type.
-private func item(_ type: StaticString, _ source: some ByteSource, _ boxes: [Box]) -> Part? {
+private func item(_ type: StaticString, _ source: some ByteSource, _ boxes: [Chunk]) -> Part? {
     guard let id = itemID(type, source, boxes), let locations = boxes.first("iloc")?.read(source),
         let (range, isInBox) = location(of: id, locations)
     else { return nil }
@@ -94,14 +93,14 @@ private func item(_ type: StaticString, _ source: some ByteSource, _ boxes: [Box
     return Part(source, data.lowerBound + range.lowerBound, range.count)
 }
 
-private func itemID(_ type: StaticString, _ source: some ByteSource, _ boxes: [Box]) -> Int? {
+private func itemID(_ type: StaticString, _ source: some ByteSource, _ boxes: [Chunk]) -> Int? {
     guard let list = boxes.first("iinf"),
         let version = source.number(at: list.contents.lowerBound, 1)
     else { return nil }
     let start = list.contents.lowerBound + (version == 0 ? 6 : 8)
     guard start <= list.contents.upperBound else { return nil }
-    for entry in Box.boxes(in: source, start..<list.contents.upperBound)
-    where entry.hasType("infe") {
+    for entry in Chunk.boxes(in: source, start..<list.contents.upperBound)
+    where entry.type == "infe" {
         guard let bytes = entry.read(source), let version = bytes.number(at: 0, 1), version >= 2
         else { continue }
         let idBytes = version == 2 ? 2 : 4
@@ -150,52 +149,4 @@ private struct NumberReader {
         defer { offset += count }
         return bytes.number(at: offset, count)
     }
-}
-
-/// A box of an ISO base media file: its type, four characters, and the range of its contents.
-///
-/// Source: ISO/IEC 14496-12 §4.2.
-struct Box {
-    let type: [UInt8]
-    /// The range of the contents in the file.
-    let contents: Range<Int>
-
-    func hasType(_ name: StaticString) -> Bool {
-        name.withUTF8Buffer { type.elementsEqual($0) }
-    }
-
-    /// Reads the consecutive boxes in a range, up to the first malformed one. A box that is longer than the rest of the
-    /// range is cut.
-    static func boxes(in source: some ByteSource, _ range: Range<Int>) -> [Box] {
-        var boxes: [Box] = []
-        var offset = range.lowerBound
-        // A limit that no ordinary file reaches.
-        while boxes.count < 4000, offset < range.upperBound,
-            let head = source.bytes(at: offset, 8), var length = head.number(at: 0, 4)
-        {
-            var headBytes = 8
-            if length == 1 {
-                guard let long = source.number(at: offset + 8, 8) else { break }
-                length = long
-                headBytes = 16
-            } else if length == 0 {
-                length = range.upperBound - offset
-            }
-            length = min(length, range.upperBound - offset)
-            guard length >= headBytes, let type = head.bytes(at: 4, 4) else { break }
-            boxes.append(
-                Box(type: type.array, contents: offset + headBytes..<offset + length))
-            offset += length
-        }
-        return boxes
-    }
-
-    /// Reads the contents; nil if they are larger than 1 MiB.
-    func read(_ source: some ByteSource) -> Bytes? {
-        contents.count <= 1 << 20 ? source.bytes(at: contents.lowerBound, contents.count) : nil
-    }
-}
-
-extension [Box] {
-    func first(_ name: StaticString) -> Box? { first { $0.hasType(name) } }
 }

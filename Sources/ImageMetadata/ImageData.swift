@@ -6,21 +6,20 @@ package enum ImageData {
         let ranges: [Range<Int>] =
             switch ImageFormat(source) {
             case .jpeg: jpeg(source)
-            case .png: png(source)
-            case .webP: webP(source)
+            case .png: contents(of: Chunk.png(source), ["IDAT", "fdAT"])
+            case .webP: contents(of: Chunk.riff(source), ["VP8 ", "VP8L", "ALPH", "ANMF"])
             case .avif, .heic: heif(source)
-            case .jpegXL:
-                Box.boxes(in: source, 0..<source.count)
-                    .filter { $0.hasType("jxlc") || $0.hasType("jxlp") }.map(\.contents)
+            case .jpegXL: contents(of: Chunk.boxes(in: source, 0..<source.count), ["jxlc", "jxlp"])
             case .gif: gif(source)
-            case .tiff: tiffPixels(source).filter { $0.upperBound <= source.count }
+            case .tiff: tiffPixels(source)
             case .bmp: source.number(at: 10, 4, isBigEndian: false).map { pixels(source, $0) } ?? []
             case .raw: preview(source)
             case nil: []
             }
+        let read = ranges.filter { $0.upperBound <= source.count }
         // The ranges of a malicious file may overlap.
-        let isValid = !ranges.isEmpty && ranges.reduce(0) { $0 + $1.count } <= source.count
-        return isValid ? ranges : [0..<source.count]
+        let isValid = !read.isEmpty && read.reduce(0) { $0 + $1.count } <= source.count
+        return isValid ? read : [0..<source.count]
     }
 
     private static func pixels(_ source: some ByteSource, _ start: Int) -> [Range<Int>] {
@@ -69,46 +68,25 @@ package enum ImageData {
         return []
     }
 
-    /// The chunks of pixels. Source: PNG Specification, Third Edition, §5.
-    private static func png(_ source: some ByteSource) -> [Range<Int>] {
-        chunks(source, from: 8, isLengthFirst: true, types: ["IDAT", "fdAT"])
-    }
-
-    /// The chunks of pixels. Source: WebP Container Specification.
-    private static func webP(_ source: some ByteSource) -> [Range<Int>] {
-        chunks(source, from: 12, isLengthFirst: false, types: ["VP8 ", "VP8L", "ALPH", "ANMF"])
-    }
-
-    /// Returns the contents of chunks. Those of PNG are followed by a checksum, those of RIFF have an even length.
-    private static func chunks(
-        _ source: some ByteSource, from start: Int, isLengthFirst: Bool, types: [StaticString]
+    /// Returns the contents of boxes or chunks of some types.
+    private static func contents(
+        of boxes: some Sequence<Chunk>, _ types: Set<String>
     ) -> [Range<Int>] {
-        var ranges: [Range<Int>] = []
-        var offset = start
-        while let head = source.bytes(at: offset, 8),
-            let length = head.number(at: isLengthFirst ? 0 : 4, 4, isBigEndian: isLengthFirst),
-            length <= source.count - offset - 8
-        {
-            if types.contains(where: { head.hasText($0, at: isLengthFirst ? 4 : 0) }) {
-                ranges.append(offset + 8..<offset + 8 + length)
-            }
-            offset += 8 + length + (isLengthFirst ? 4 : length & 1)
-        }
-        return ranges
+        boxes.filter { types.contains($0.type) }.map(\.contents)
     }
 
     /// The items other than metadata. Source: ISO/IEC 14496-12 §8.11.
     private static func heif(_ source: some ByteSource) -> [Range<Int>] {
-        guard let meta = Box.boxes(in: source, 0..<source.count).first("meta"),
+        guard let meta = Chunk.boxes(in: source, 0..<source.count).first("meta"),
             meta.contents.count >= 4
         else { return [] }
-        let boxes = Box.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
+        let boxes = Chunk.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
         guard let table = boxes.first("iloc")?.read(source), let list = boxes.first("iinf"),
             let version = source.number(at: list.contents.lowerBound, 1)
         else { return [] }
         var metadata: Set<Int> = []
         let start = list.contents.lowerBound + (version == 0 ? 6 : 8)
-        for entry in Box.boxes(in: source, start..<max(start, list.contents.upperBound)) {
+        for entry in Chunk.boxes(in: source, start..<max(start, list.contents.upperBound)) {
             guard let bytes = entry.read(source), let version = bytes.number(at: 0, 1),
                 let id = bytes.number(at: 4, version == 2 ? 2 : 4)
             else { continue }
@@ -118,7 +96,6 @@ package enum ImageData {
             }
         }
         return extents(table, besides: metadata)
-            .filter { $0.upperBound <= source.count }
     }
 
     /// Reads the extents of items in the file; none of a malformed table.

@@ -77,7 +77,7 @@ package struct ImageHeader: Hashable, Sendable {
     package func isWhole(_ source: some ByteSource, _ format: ImageFormat) -> Bool {
         switch format {
         case .jpeg: hasJPEGEnd(source, after: pixelOffset)
-        case .png: PNGFile.readChunks(source) { _, _, _ in } != nil
+        case .png: PNGFile.hasEnd(source)
         default: true
         }
     }

@@ -7,7 +7,7 @@ func readJPEGXL(_ source: some ByteSource, _ decompressor: Decompressor?) -> Ima
     var exif: Exif?
     var xmp: (any ByteSource)?
     if source.number(at: 0, 2) != 0xff0a {
-        let boxes = Box.boxes(in: source, 0..<source.count)
+        let boxes = Chunk.boxes(in: source, 0..<source.count)
         if let box = boxes.first("jxlc") {
             start = box.contents.lowerBound
         } else if let box = boxes.first("jxlp") {
@@ -18,11 +18,11 @@ func readJPEGXL(_ source: some ByteSource, _ decompressor: Decompressor?) -> Ima
         }
         for box in boxes {
             // A compressed box begins with the type of its contents.
-            let isCompressed = box.hasType("brob")
+            let isCompressed = box.type == "brob"
             let (first, count) = (box.contents.lowerBound, box.contents.count)
-            let isEXIF = box.hasType("Exif") || isCompressed && source.hasText("Exif", at: first)
+            let isEXIF = box.type == "Exif" || isCompressed && source.hasText("Exif", at: first)
             guard
-                isEXIF || box.hasType("xml ") || isCompressed && source.hasText("xml ", at: first),
+                isEXIF || box.type == "xml " || isCompressed && source.hasText("xml ", at: first),
                 let part = Part(source, first, count).flatMap({
                     Part($0, isCompressed ? 4 : 0, count)
                 })

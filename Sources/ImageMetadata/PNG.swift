@@ -9,21 +9,20 @@ func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageH
     var time: CivilTime?
     var isAnimated = false
     var isOfXcode = false
-    func read(_ head: Bytes, _ offset: Int, _ length: Int) {
-        func has(_ type: StaticString) -> Bool { head.hasText(type, at: 4) }
-        if has("IHDR"), header == nil, let width = source.number(at: offset, 4),
-            let height = source.number(at: offset + 4, 4)
-        {
-            header = ImageHeader(width: width, height: height)
-        } else if has("CgBI") {
-            isOfXcode = true
-        } else if has("acTL") {
-            isAnimated = source.number(at: offset, 4) ?? 0 > 1
-        } else if has("eXIf") {
-            exif = Part(source, offset, length).flatMap { Exif($0) }
-        } else if has("tEXt") || has("zTXt") || has("iTXt"),
-            let (key, text) = PNGFile.text(source, head, offset, length, decompressor)
-        {
+    for chunk in PNGFile.metadata(source) {
+        let offset = chunk.contents.lowerBound
+        switch chunk.type {
+        case "IHDR":
+            if header == nil, let width = source.number(at: offset, 4),
+                let height = source.number(at: offset + 4, 4)
+            {
+                header = ImageHeader(width: width, height: height)
+            }
+        case "CgBI": isOfXcode = true
+        case "acTL": isAnimated = source.number(at: offset, 4) ?? 0 > 1
+        case "eXIf": exif = Part(source, offset, chunk.contents.count).flatMap { Exif($0) }
+        case "tEXt", "zTXt", "iTXt":
+            guard let (key, text) = PNGFile.text(source, chunk, decompressor) else { break }
             switch key.lowercased() {
             case "xml:com.adobe.xmp": xmp = text
             case "raw profile type exif", "raw profile type app1", "raw profile type xmp":
@@ -39,9 +38,9 @@ func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageH
                 time = CivilTime(internetDate: String(decoding: text.array, as: UTF8.self))
             default: break
             }
+        default: break
         }
     }
-    PNGFile.readMetadata(source, read)
     header?.setOrigin(exif, xmp, time)
     header?.orientation = exif?.orientation ?? .upright
     header?.isAnimated = isAnimated

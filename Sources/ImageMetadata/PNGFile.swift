@@ -3,6 +3,8 @@
 /// Source: PNG, third edition, §5, §10, §11.3.3.3; RFC 1950, RFC 1951 §3.2.4.
 package enum PNGFile {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+    /// The number of chunks that are read. A limit that no ordinary file reaches.
+    private static let mostChunks = 100_000
 
     /// Returns a file with an image of one color.
     ///
@@ -42,80 +44,63 @@ package enum PNGFile {
     package static func texts(_ source: some ByteSource) -> [String: String]? {
         guard source.bytes(at: 0, 8)?.array == signature else { return nil }
         var texts: [String: String] = [:]
-        let end = readChunks(source) { head, offset, length in
-            let isPlain = head.hasText("tEXt", at: 4)
-            if isPlain || head.hasText("iTXt", at: 4), length <= 1 << 16,
-                let (key, text) = text(source, head, offset, length, nil)
+        for chunk in Chunk.png(source).prefix(mostChunks) {
+            // The last chunk should be empty.
+            if chunk.type == "IEND" { return chunk.contents.count <= source.count ? texts : nil }
+            if ["tEXt", "iTXt"].contains(chunk.type), chunk.contents.count <= 1 << 16,
+                let (key, text) = text(source, chunk, nil)
             {
                 texts[key] = String(decoding: text.array, as: UTF8.self)
             }
         }
-        guard let end, end <= source.count else { return nil }
-        return texts
-    }
-
-    /// Calls `body` with the length and type of each chunk, the offset of its data, and the length.
-    ///
-    /// - Returns: The length of the chunk `IEND`, which should be 0; nil if the file ends before it.
-    static func readChunks(
-        _ source: some ByteSource, _ body: (_ head: Bytes, _ offset: Int, _ length: Int) -> Void
-    ) -> Int? {
-        var offset = 8
-        for _ in 0..<100_000 {
-            guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4) else {
-                break
-            }
-            if head.hasText("IEND", at: 4) { return length }
-            body(head, offset + 8, length)
-            offset += 12 + length
-        }
         return nil
     }
 
-    /// Calls `body` as ``readChunks(_:_:)``, without reading all parts of a large image: after the first one, only
-    /// metadata in the last 16 KB.
-    static func readMetadata(
-        _ source: some ByteSource, _ body: (_ head: Bytes, _ offset: Int, _ length: Int) -> Void
-    ) {
+    /// Returns true if a file contains the chunk of its end.
+    static func hasEnd(_ source: some ByteSource) -> Bool {
+        Chunk.png(source).prefix(mostChunks).contains { $0.type == "IEND" }
+    }
+
+    /// Returns the chunks before the end, without reading all parts of a large image: after the first one, only metadata
+    /// in the last 16 KB.
+    static func metadata(_ source: some ByteSource) -> [Chunk] {
         let tailBytes = 16 << 10
-        var offset = 8
-        for _ in 0..<1000 {
-            guard let head = source.bytes(at: offset, 8), let length = head.number(at: 0, 4),
-                !head.hasText("IEND", at: 4)
-            else { return }
-            body(head, offset + 8, length)
-            offset += 12 + length
+        var chunks: [Chunk] = []
+        for chunk in Chunk.png(source).prefix(1000) {
+            if chunk.type == "IEND" { break }
+            chunks.append(chunk)
             let start = source.count - tailBytes
-            guard head.hasText("IDAT", at: 4), start - offset > tailBytes,
+            guard chunk.type == "IDAT", start - chunk.contents.upperBound - 4 > tailBytes,
                 let tail = source.bytes(at: start, tailBytes)
             else { continue }
             for type in ["eXIf", "iTXt", "tEXt", "zTXt"] {
                 for found in tail.array.ranges(of: Array(type.utf8)) {
-                    guard let head = tail.bytes(at: found.lowerBound - 4, 8),
-                        let length = head.number(at: 0, 4), length < tailBytes
+                    guard let type = tail.bytes(at: found.lowerBound, 4),
+                        let length = tail.number(at: found.lowerBound - 4, 4), length < tailBytes
                     else { continue }
-                    body(head, start + found.upperBound, length)
+                    let offset = start + found.upperBound
+                    chunks.append(Chunk(type: type, contents: offset..<offset + length))
                 }
             }
-            return
+            break
         }
+        return chunks
     }
 
     /// Splits a chunk `tEXt`, `zTXt` or `iTXt` into a key and its text. In `iTXt`, compression flags, a language and a
     /// translated key are between the two.
     static func text(
-        _ source: some ByteSource, _ head: Bytes, _ offset: Int, _ length: Int,
-        _ decompressor: Decompressor?
+        _ source: some ByteSource, _ chunk: Chunk, _ decompressor: Decompressor?
     ) -> (key: String, text: Bytes)? {
-        guard length <= 1 << 20, let data = source.bytes(at: offset, length)?.array,
-            let keyEnd = data.firstIndex(of: 0)
-        else { return nil }
+        guard let data = chunk.read(source)?.array, let keyEnd = data.firstIndex(of: 0) else {
+            return nil
+        }
         var text = data[(keyEnd + 1)...]
         var isCompressed = false
-        if head.hasText("zTXt", at: 4) {
+        if chunk.type == "zTXt" {
             isCompressed = true
             text = text.dropFirst()
-        } else if head.hasText("iTXt", at: 4) {
+        } else if chunk.type == "iTXt" {
             isCompressed = text.first == 1
             let parts = text.dropFirst(2)
                 .split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)

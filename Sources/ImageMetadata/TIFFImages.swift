@@ -113,22 +113,22 @@ func readRaw(_ source: some ByteSource) -> ImageHeader? {
         previews = table.previews(source)
         exif = Exif(source)
     } else {
-        let boxes = Box.boxes(in: source, 0..<source.count)
-        for box in boxes where box.hasType("uuid") {
+        let boxes = Chunk.boxes(in: source, 0..<source.count)
+        for box in boxes where box.type == "uuid" {
             // The identifier, eight bytes, and the head of the box `PRVW`.
             let start = box.contents.lowerBound + 24
             if source.hasText("PRVW", at: start + 4), let count = source.number(at: start + 20, 4) {
                 previews.append(start + 24..<start + 24 + count)
             }
         }
-        let movie = boxes.first("moov").map { Box.boxes(in: source, $0.contents) } ?? []
-        for box in movie where box.hasType("uuid") {
+        let movie = boxes.first("moov").map { Chunk.boxes(in: source, $0.contents) } ?? []
+        for box in movie where box.type == "uuid" {
             let start = min(box.contents.lowerBound + 16, box.contents.upperBound)
-            for box in Box.boxes(in: source, start..<box.contents.upperBound) {
+            for box in Chunk.boxes(in: source, start..<box.contents.upperBound) {
                 let part = Part(source, box.contents.lowerBound, box.contents.count)
                 guard let table = part.flatMap({ Exif($0) }) else { continue }
-                if box.hasType("CMT1") { exif = table }
-                guard box.hasType("CMT2") else { continue }
+                if box.type == "CMT1" { exif = table }
+                guard box.type == "CMT2" else { continue }
                 let camera = exif?.details.camera
                 exif?.taken = table.taken
                 exif?.details = table.details

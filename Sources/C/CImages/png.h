@@ -6,7 +6,6 @@
 #include <setjmp.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 
 #ifndef PNG_H
 typedef struct png_struct_def png_struct;
@@ -82,18 +81,9 @@ struct shim_png_image {
 
 enum { SHIM_PNG_READ, SHIM_PNG_DAMAGED, SHIM_PNG_NO_MEMORY };
 
-// Returns 1 if a file contains the chunk of its end.
-static inline int shim_png_has_end(const unsigned char *file, size_t bytes) {
-    for (uint64_t offset = 8; offset + 8 <= bytes;) {
-        const unsigned char *chunk = file + offset;
-        if (memcmp(chunk + 4, "IEND", 4) == 0) return 1;
-        offset += 12 + ((uint64_t)chunk[0] << 24 | chunk[1] << 16 | chunk[2] << 8 | chunk[3]);
-    }
-    return 0;
-}
-
-// Reads the header of an image in memory. Returns one of the results above; shim_png_close follows in any case.
-static inline int shim_png_open(struct shim_png_image *image, const void *file, size_t bytes) {
+// Reads the header of an image in memory, whose pixels are read byte by byte if `reads_bytes` is not 0. Returns one of the
+// results above; shim_png_close follows in any case.
+static inline int shim_png_open(struct shim_png_image *image, const void *file, size_t bytes, int reads_bytes) {
     const struct shim_png *f = image->functions;
     // The library compares the first two numbers with its own version.
     png_struct *png = f->png_create_read_struct("1.6.0", NULL, NULL, NULL);
@@ -107,8 +97,7 @@ static inline int shim_png_open(struct shim_png_image *image, const void *file, 
     f->png_init_io(png, stream);
     f->png_set_user_limits(png, INT32_MAX, INT32_MAX);
     f->png_set_chunk_malloc_max(png, 16 << 20);
-    // The library reads the pixels in blocks, and does not decode a block that the file does not contain completely.
-    if (!shim_png_has_end(file, bytes)) f->png_set_compression_buffer_size(png, 1);
+    if (reads_bytes) f->png_set_compression_buffer_size(png, 1);
     f->png_read_info(png, info);
     image->has_color = f->png_get_color_type(png, info) & SHIM_PNG_COLOR_MASK_COLOR;
     f->png_set_expand(png);

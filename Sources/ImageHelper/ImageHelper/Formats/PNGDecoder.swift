@@ -1,5 +1,6 @@
 internal import CImages
 internal import Glibc
+internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of PNG with libpng, row by row.
@@ -18,7 +19,9 @@ struct PNGDecoder: ImageDecoder {
             var source = shim_png_image()
             source.functions = functions
             defer { shim_png_close(&source) }
-            switch Int(shim_png_open(&source, file.baseAddress, file.count)) {
+            // The library reads the pixels in blocks, and does not decode a block that the file does not contain completely.
+            let isWhole = image.header.isWhole(file, .png)
+            switch Int(shim_png_open(&source, file.baseAddress, file.count, isWhole ? 0 : 1)) {
             case SHIM_PNG_READ: break
             case SHIM_PNG_NO_MEMORY: throw .tooLarge
             default: throw .damaged
@@ -58,32 +61,23 @@ struct PNGDecoder: ImageDecoder {
     ///
     /// Source: PNG, third edition, §4.3, §11.3.2.
     static func colors(_ file: UnsafeRawBufferPointer) -> ColorDescription? {
-        func number(_ offset: Int) -> Int {
-            (0..<4).reduce(0) { $0 << 8 | Int(file[offset + $1]) }
-        }
         var hasProfile = false
         var isStandard = false
         var exponent: Double?
         var points: [Double]?
-        var offset = 8
-        while offset + 12 <= file.count {
-            let length = number(offset)
-            let data = offset + 8
-            guard length <= file.count - data - 4 else { break }
-            let type = String(decoding: file[(offset + 4)..<data], as: UTF8.self)
-            switch (type, length) {
+        for chunk in Chunk.png(file) where chunk.contents.upperBound + 4 <= file.count {
+            let data = chunk.contents.lowerBound
+            let numbers = (0..<8).map { file.number(at: data + $0 * 4, 4) ?? 0 }
+            switch (chunk.type, chunk.contents.count) {
             case ("cICP", 4):
                 return .codes(primaries: Int(file[data]), transfer: Int(file[data + 1]))
             case ("iCCP", _): hasProfile = true
             case ("sRGB", 1): isStandard = true
-            case ("gAMA", 4) where number(data) > 0:
-                exponent = 100_000 / Double(number(data))
-            case ("cHRM", 32):
-                points = (0..<8).map { Double(number(data + $0 * 4)) / 100_000 }
+            case ("gAMA", 4) where numbers[0] > 0: exponent = 100_000 / Double(numbers[0])
+            case ("cHRM", 32): points = numbers.map { Double($0) / 100_000 }
             default: break
             }
-            if type == "IDAT" || type == "IEND" { break }
-            offset = data + length + 4
+            if chunk.type == "IDAT" || chunk.type == "IEND" { break }
         }
         if hasProfile { return nil }
         if isStandard { return .sRGB }

@@ -14,7 +14,7 @@ struct WebPDecoder: ImageDecoder {
     }
 
     func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
-        let chunks = Chunks(file)
+        let chunks = Self.chunks(file)
         let frame = chunks.firstFrame ?? file
         let bytes = frame.bindMemory(to: UInt8.self).baseAddress
         var config = WebPDecoderConfig()
@@ -73,37 +73,26 @@ struct WebPDecoder: ImageDecoder {
         }
     }
 
-    /// The used chunks of a file.
+    /// Returns the used chunks of a file: the ICC profile, and of an animation the chunks of its first frame, and the
+    /// position of the frame in pixels.
     ///
     /// Source: RFC 9649 §2.
-    struct Chunks {
-        private(set) var profile: [UInt8]?
-        /// The chunks of the first frame of an animation.
-        private(set) var firstFrame: UnsafeRawBufferPointer?
-        /// The position of the first frame in pixels.
-        private(set) var position = (left: 0, top: 0)
-
-        init(_ file: UnsafeRawBufferPointer) {
-            var offset = 12
-            func number(_ offset: Int, _ count: Int) -> Int {
-                (0..<count).reduce(0) { $0 | Int(file[offset + $1]) << ($1 * 8) }
-            }
-            while offset + 8 <= file.count {
-                let length = number(offset + 4, 4)
-                let data = offset + 8
-                guard length <= file.count - data else { return }
-                let type = file[offset..<(offset + 4)]
-                if type.elementsEqual("ICCP".utf8) {
-                    profile = Array(file[data..<(data + length)])
-                } else if type.elementsEqual("ANMF".utf8), length > 16 {
-                    // The position, in units of two pixels, and the duration of the frame precede its chunks.
-                    position = (2 * number(data, 3), 2 * number(data + 3, 3))
-                    firstFrame = UnsafeRawBufferPointer(
-                        rebasing: file[(data + 16)..<(data + length)])
-                    return
+    private static func chunks(
+        _ file: UnsafeRawBufferPointer
+    ) -> (profile: [UInt8]?, firstFrame: UnsafeRawBufferPointer?, position: (left: Int, top: Int)) {
+        var profile: [UInt8]?
+        for chunk in Chunk.riff(file) where chunk.contents.upperBound <= file.count {
+            if chunk.type == "ICCP" {
+                profile = Array(file[chunk.contents])
+            } else if chunk.type == "ANMF", chunk.contents.count > 16 {
+                // The position, in units of two pixels, and the duration of the frame precede its chunks.
+                let place = [0, 3].map {
+                    file.number(at: chunk.contents.lowerBound + $0, 3, isBigEndian: false) ?? 0
                 }
-                offset = data + length + length % 2
+                let frame = UnsafeRawBufferPointer(rebasing: file[chunk.contents.dropFirst(16)])
+                return (profile, frame, (2 * place[0], 2 * place[1]))
             }
         }
+        return (profile, nil, (0, 0))
     }
 }
