@@ -135,11 +135,10 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
     func number(_ offset: Int, _ count: Int) -> Int? {
         source.number(at: offset, count, isBigEndian: false)
     }
-    func tableBytes(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
     guard let width = number(6, 2), let height = number(8, 2) else { return nil }
     var header = ImageHeader(width: width, height: height)
     guard let flags = number(10, 1) else { return header }
-    var offset = 13 + tableBytes(flags)
+    var offset = 13 + colorTableBytes(flags)
     var frames = 0
     var isLoop = false
     // The data of 4 MB, of which the lengths of blocks are read, 16 KB. A larger first frame is followed by others if
@@ -164,7 +163,7 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
             }
             header.width = max(width, left + columns)
             header.height = max(height, top + rows)
-            offset += 11 + tableBytes(flags)
+            offset += 11 + colorTableBytes(flags)
         default: return header
         }
         while let length = number(offset, 1) {
@@ -179,6 +178,9 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
     }
     return header
 }
+
+/// Returns the size of the table of colors that follows the flags of a GIF file or of its frame.
+func colorTableBytes(_ flags: Int) -> Int { flags & 0x80 == 0 ? 0 : 3 << (flags & 7 + 1) }
 
 /// Reads the header of a Windows bitmap. The oldest header has narrower fields. A negative height means that the top
 /// row comes first.

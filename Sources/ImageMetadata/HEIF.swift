@@ -4,9 +4,7 @@
 /// Source: ISO/IEC 14496-12 §8.11; ISO/IEC 23008-12 §6, Annex A.
 func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     let file = Chunk.boxes(in: source, 0..<source.count)
-    guard let meta = file.first("meta"), meta.contents.count >= 4 else { return nil }
-    // The contents begin with a version and flags.
-    let boxes = Chunk.boxes(in: source, meta.contents.lowerBound + 4..<meta.contents.upperBound)
+    let boxes = metadataBoxes(source, file)
     guard let primary = boxes.first("pitm")?.read(source),
         let id = primary.number(at: 4, primary.number(at: 0, 1) == 0 ? 2 : 4),
         let container = boxes.first("iprp")
@@ -41,14 +39,25 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     guard let size else { return nil }
     var header = ImageHeader(width: size.width, height: size.height)
     // The block follows a prefix, whose length some programs count in other ways.
-    let block = item("Exif", source, boxes)
+    let items = readItems(source, boxes) ?? []
+    func item(_ type: String) -> Part? {
+        items.first { $0.type == type }.flatMap { contents(of: $0.id, source, boxes) }
+    }
+    let block = item("Exif")
     let starts = [4 + (block?.number(at: 0, 4) ?? 0), 4, 0]
     let exif = starts.lazy.compactMap { start in
         block.flatMap { Part($0, start, $0.count) }.flatMap { Exif($0) }
     }
-    header.setOrigin(exif.first, item("mime", source, boxes))
+    header.setOrigin(exif.first, item("mime"))
     header.isAnimated = hasSeveralSamples(source, file)
     return header
+}
+
+/// Returns the boxes in the box `meta` of a file, whose contents begin with a version and flags; none if there is no such
+/// box.
+func metadataBoxes(_ source: some ByteSource, _ file: [Chunk]) -> [Chunk] {
+    guard let range = file.first("meta")?.contents, range.count >= 4 else { return [] }
+    return Chunk.boxes(in: source, range.dropFirst(4))
 }
 
 /// Returns true if the first track of a movie, such as an image sequence, has several samples.
@@ -81,62 +90,70 @@ private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
     return []
 }
 
-/// Returns the contents of the first item of a type.
-private func item(_ type: StaticString, _ source: some ByteSource, _ boxes: [Chunk]) -> Part? {
-    guard let id = itemID(type, source, boxes), let locations = boxes.first("iloc")?.read(source),
-        let (range, isInBox) = location(of: id, locations)
+/// Returns the IDs and types of the items; nil without a table of them.
+func readItems(_ source: some ByteSource, _ boxes: [Chunk]) -> [(id: Int, type: String)]? {
+    guard let range = boxes.first("iinf")?.contents,
+        let version = source.number(at: range.lowerBound, 1)
     else { return nil }
-    guard isInBox else { return Part(source, range.lowerBound, range.count) }
+    let entries = Chunk.boxes(in: source, range.dropFirst(version == 0 ? 6 : 8))
+    return entries.filter { $0.type == "infe" }.compactMap { entry in
+        guard let bytes = entry.read(source), let version = bytes.number(at: 0, 1), version >= 2
+        else { return nil }
+        let idBytes = version == 2 ? 2 : 4
+        // Preceded by version and flags (4 bytes), the item ID and an index (2 bytes).
+        guard let id = bytes.number(at: 4, idBytes), let type = bytes.bytes(at: 6 + idBytes, 4)
+        else { return nil }
+        return (id, String(decoding: type.array, as: UTF8.self))
+    }
+}
+
+/// Returns the contents of an item that consists of one extent: in the file, or in the box `idat`.
+private func contents(of item: Int, _ source: some ByteSource, _ boxes: [Chunk]) -> Part? {
+    guard let table = boxes.first("iloc")?.read(source),
+        let found = readLocations(table).items.first(where: { $0.id == item }),
+        found.method <= 1, found.extents.count == 1
+    else { return nil }
+    let range = found.extents[0]
+    if found.method == 0 { return Part(source, range.lowerBound, range.count) }
     guard let data = boxes.first("idat")?.contents, range.upperBound <= data.count else {
         return nil
     }
     return Part(source, data.lowerBound + range.lowerBound, range.count)
 }
 
-private func itemID(_ type: StaticString, _ source: some ByteSource, _ boxes: [Chunk]) -> Int? {
-    guard let list = boxes.first("iinf"),
-        let version = source.number(at: list.contents.lowerBound, 1)
-    else { return nil }
-    let start = list.contents.lowerBound + (version == 0 ? 6 : 8)
-    guard start <= list.contents.upperBound else { return nil }
-    for entry in Chunk.boxes(in: source, start..<list.contents.upperBound)
-    where entry.type == "infe" {
-        guard let bytes = entry.read(source), let version = bytes.number(at: 0, 1), version >= 2
-        else { continue }
-        let idBytes = version == 2 ? 2 : 4
-        // Preceded by version and flags (4 bytes), the item ID and an index (2 bytes).
-        if bytes.hasText(type, at: 4 + idBytes + 2) { return bytes.number(at: 4, idBytes) }
-    }
-    return nil
-}
+/// The place of an item: its extents in the file if the method is 0, in the box `idat` if it is 1.
+typealias ItemLocation = (id: Int, method: Int, extents: [Range<Int>])
 
-/// Returns the range of an item, if it consists of one extent: in the file, or in the box `idat`.
-private func location(of item: Int, _ table: Bytes) -> (range: Range<Int>, isInBox: Bool)? {
+/// Reads the locations of items.
+///
+/// - Returns: The items before the first malformed one. True if there is none.
+func readLocations(_ table: Bytes) -> (items: [ItemLocation], isWhole: Bool) {
+    var items: [ItemLocation] = []
     var reader = NumberReader(bytes: table)
     guard let version = reader.number(1), version <= 2, reader.number(3) != nil,
-        let widths = reader.number(2)
-    else { return nil }
+        let widths = reader.number(2), let count = reader.number(version == 2 ? 4 : 2)
+    else { return ([], false) }
     let (offsetBytes, lengthBytes) = (widths >> 12, widths >> 8 & 15)
     let (baseBytes, indexBytes) = (widths >> 4 & 15, version == 0 ? 0 : widths & 15)
-    let idBytes = version == 2 ? 4 : 2
-    guard let count = reader.number(idBytes) else { return nil }
     for _ in 0..<count {
-        guard let id = reader.number(idBytes), let method = reader.number(version > 0 ? 2 : 0),
+        guard let id = reader.number(version == 2 ? 4 : 2),
+            let method = reader.number(version > 0 ? 2 : 0),
             // A data reference index, and the base offset of all extents.
             reader.number(2) != nil, let base = reader.number(baseBytes),
-            let extents = reader.number(2)
-        else { return nil }
-        guard id == item else {
-            reader.offset += extents * (indexBytes + offsetBytes + lengthBytes)
-            continue
+            let extents = reader.number(2),
+            // Several extents without a place would take no bytes.
+            extents < 2 || offsetBytes + lengthBytes > 0
+        else { return (items, false) }
+        var ranges: [Range<Int>] = []
+        for _ in 0..<extents {
+            guard reader.number(indexBytes) != nil, let start = reader.number(offsetBytes),
+                let length = reader.number(lengthBytes)
+            else { return (items, false) }
+            ranges.append(base + start..<base + start + length)
         }
-        reader.offset += indexBytes
-        guard method & 15 <= 1, extents == 1, let start = reader.number(offsetBytes),
-            let length = reader.number(lengthBytes)
-        else { return nil }
-        return (base + start..<base + start + length, method & 15 == 1)
+        items.append((id, method & 15, ranges))
     }
-    return nil
+    return (items, true)
 }
 
 /// A reader of consecutive numbers.

@@ -89,7 +89,7 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     package init?(prefix: some RandomAccessCollection<UInt8>) {
         let bytes = Array(prefix)
         func has(_ text: StaticString, at offset: Int = 0) -> Bool {
-            text.withUTF8Buffer { bytes.dropFirst(offset).starts(with: $0) }
+            Bytes(bytes).hasText(text, at: offset)
         }
         if bytes.starts(with: [0xff, 0xd8, 0xff]) {
             self = .jpeg
