@@ -8,6 +8,7 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     var xmp: Part?
     var time: CivilTime?
     var header: ImageHeader?
+    var profile: (parts: [Int: Range<Int>], count: Int) = ([:], 0)
     // A limit that no ordinary file reaches.
     for _ in 0..<2000 {
         guard let head = source.bytes(at: offset, 4), head.number(at: 0, 1) == 0xff,
@@ -43,6 +44,14 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
             } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0"), readXMPTime(xmp) == nil {
                 xmp = segment
             }
+        case 0xe2:
+            // A part of the ICC profile, after its number and the count of the parts. Source: ICC.1:2022 Annex B.4.
+            guard source.hasText("ICC_PROFILE\0", at: offset + 4), length >= 16,
+                let number = source.number(at: offset + 16, 1),
+                let count = source.number(at: offset + 17, 1), offset + 2 + length <= source.count
+            else { break }
+            profile.parts[number] = offset + 18..<offset + 2 + length
+            profile.count = count
         case 0xed:
             time = time ?? Part(source, offset + 4, length - 2).flatMap { readIPTCTime($0) }
         default: break
@@ -54,6 +63,8 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     header?.setOrigin(exif, xmp, time)
     header?.orientation = exif?.orientation ?? .upright
     header?.pixelOffset = offset
+    let parts = (0..<profile.count).compactMap { profile.parts[$0 + 1] }
+    if parts.count == profile.count { header?.profile = parts }
     return header
 }
 
@@ -97,6 +108,8 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
     var xmp: Part?
     var size: (width: Int, height: Int)?
     var isAnimated = false
+    var profile: [Range<Int>] = []
+    var frame: Range<Int>?
     for chunk in Chunk.riff(source).prefix(10_000) {
         let start = chunk.contents.lowerBound
         func number(_ position: Int, _ count: Int) -> Int? {
@@ -117,6 +130,9 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
             exif = Part(source, start, chunk.contents.count).flatMap { Exif($0) }
         } else if chunk.type == "XMP " {
             xmp = Part(source, start, chunk.contents.count)
+        } else if frame == nil, chunk.contents.upperBound <= source.count {
+            if chunk.type == "ICCP" { profile = [chunk.contents] }
+            if chunk.type == "ANMF", chunk.contents.count > 16 { frame = chunk.contents }
         }
     }
     guard let size else { return nil }
@@ -124,6 +140,7 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
     header.setOrigin(exif, xmp)
     header.orientation = exif?.orientation ?? .upright
     header.isAnimated = isAnimated
+    (header.profile, header.frame) = (profile, frame)
     return header
 }
 

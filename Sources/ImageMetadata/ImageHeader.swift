@@ -18,6 +18,10 @@ package struct ImageHeader: Hashable, Sendable {
     package var preview: Range<Int>?
     /// The offset of the table of the image in a TIFF file; nil for the first one.
     package var tableOffset: Int?
+    /// The ranges of the parts of the ICC profile of a JPEG or WebP file.
+    package var profile: [Range<Int>] = []
+    /// The range of the first frame of an animation in a WebP file: its position, and its chunks.
+    package var frame: Range<Int>?
     /// The number of channels of a JPEG file.
     package var channels = 0
     /// The offset at which the pixels of a JPEG file begin.

@@ -50,6 +50,11 @@ final class ImageBuilder {
         self.output = output
     }
 
+    /// Returns the colors of a file whose ICC profile is not read by a library.
+    func profile(in file: UnsafeRawBufferPointer) -> ColorDescription {
+        header.profile.isEmpty ? .sRGB : .profile(header.profile.flatMap { file[$0] })
+    }
+
     /// Returns the least size that a decoder may scale the stored image to.
     func leastSize(width: Int, height: Int) -> (width: Int, height: Int) {
         switch request {

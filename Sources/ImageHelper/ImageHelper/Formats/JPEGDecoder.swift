@@ -35,7 +35,7 @@ struct JPEGDecoder: ImageDecoder {
         let hasInks = image.header.channels == 4
         var layout = RowLayout(channels: hasInks ? .cmyk : .rgba)
         layout.isGray = image.header.channels == 1
-        layout.colors = Self.profile(file).map(ColorDescription.profile) ?? .sRGB
+        layout.colors = image.profile(in: file)
         try image.begin(width: size.width, height: size.height, scaledFrom: full, layout)
         let pixels = try ImageLimits.allocate(width: size.width, height: size.height)
         defer { free(pixels) }
@@ -55,38 +55,5 @@ struct JPEGDecoder: ImageDecoder {
             for index in 0..<size.width * size.height * 4 { samples[index] = ~samples[index] }
         }
         image.add(pixels, stride: size.width * 4)
-    }
-
-    /// Returns the ICC profile, which is divided among APP2 segments.
-    ///
-    /// Source: ICC.1:2022 Annex B.4.
-    static func profile(_ file: UnsafeRawBufferPointer) -> [UInt8]? {
-        var parts: [UInt8: [UInt8]] = [:]
-        var count: UInt8 = 0
-        var offset = 2
-        let name = Array("ICC_PROFILE\0".utf8)
-        while offset + 4 <= file.count, file[offset] == 0xff {
-            let marker = file[offset + 1]
-            if marker == 0xff {
-                offset += 1
-                continue
-            }
-            // Pixels, or the end of the image, follow.
-            guard marker != 0xda, marker != 0xd9 else { break }
-            let length = Int(file[offset + 2]) << 8 | Int(file[offset + 3])
-            let end = offset + 2 + length
-            guard length >= 2, end <= file.count else { break }
-            let start = offset + 4 + name.count + 2
-            if marker == 0xe2, start <= end,
-                file[(offset + 4)..<(offset + 4 + name.count)].elementsEqual(name)
-            {
-                parts[file[start - 2]] = Array(file[start..<end])
-                count = file[start - 1]
-            }
-            offset = end
-        }
-        guard count > 0 else { return nil }
-        let ordered = (1...count).compactMap { parts[$0] }
-        return ordered.count == Int(count) ? ordered.flatMap(\.self) : nil
     }
 }

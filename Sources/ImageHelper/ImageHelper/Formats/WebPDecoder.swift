@@ -14,8 +14,13 @@ struct WebPDecoder: ImageDecoder {
     }
 
     func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
-        let chunks = Self.chunks(file)
-        let frame = chunks.firstFrame ?? file
+        let range = image.header.frame
+        // The position, in units of two pixels, and the duration of the frame precede its chunks.
+        let frame = UnsafeRawBufferPointer(rebasing: file[range?.dropFirst(16) ?? file.indices])
+        func position(at offset: Int) -> Int {
+            let start = (range?.lowerBound ?? 0) + offset
+            return 2 * (file.number(at: start, 3, isBigEndian: false) ?? 0)
+        }
         let bytes = frame.bindMemory(to: UInt8.self).baseAddress
         var config = WebPDecoderConfig()
         let version = Int32(WEBP_DECODER_ABI_VERSION)
@@ -28,8 +33,8 @@ struct WebPDecoder: ImageDecoder {
         else { throw .damaged }
         let input = (width: Int(config.input.width), height: Int(config.input.height))
         let canvas = (width: image.header.width, height: image.header.height)
-        let (left, top) = chunks.position
-        let isPart = chunks.firstFrame != nil && input != canvas
+        let (left, top) = (position(at: 0), position(at: 3))
+        let isPart = range != nil && input != canvas
         guard !isPart || left + input.width <= canvas.width && top + input.height <= canvas.height
         else { throw .damaged }
         let full = isPart ? canvas : input
@@ -42,9 +47,9 @@ struct WebPDecoder: ImageDecoder {
             width: (full.width + divisor - 1) / divisor,
             height: (full.height + divisor - 1) / divisor
         )
-        let colors = chunks.profile.map(ColorDescription.profile) ?? .sRGB
         try image.begin(
-            width: size.width, height: size.height, scaledFrom: full, RowLayout(colors: colors))
+            width: size.width, height: size.height, scaledFrom: full,
+            RowLayout(colors: image.profile(in: file)))
         let stride = size.width * 4
         let pixels = try ImageLimits.allocate(width: size.width, height: size.height)
         defer { free(pixels) }
@@ -71,28 +76,5 @@ struct WebPDecoder: ImageDecoder {
             for y in 0..<Int(end) { image.add(pixels + y * stride) }
             throw .damaged
         }
-    }
-
-    /// Returns the used chunks of a file: the ICC profile, and of an animation the chunks of its first frame, and the
-    /// position of the frame in pixels.
-    ///
-    /// Source: RFC 9649 §2.
-    private static func chunks(
-        _ file: UnsafeRawBufferPointer
-    ) -> (profile: [UInt8]?, firstFrame: UnsafeRawBufferPointer?, position: (left: Int, top: Int)) {
-        var profile: [UInt8]?
-        for chunk in Chunk.riff(file) where chunk.contents.upperBound <= file.count {
-            if chunk.type == "ICCP" {
-                profile = Array(file[chunk.contents])
-            } else if chunk.type == "ANMF", chunk.contents.count > 16 {
-                // The position, in units of two pixels, and the duration of the frame precede its chunks.
-                let place = [0, 3].map {
-                    file.number(at: chunk.contents.lowerBound + $0, 3, isBigEndian: false) ?? 0
-                }
-                let frame = UnsafeRawBufferPointer(rebasing: file[chunk.contents.dropFirst(16)])
-                return (profile, frame, (2 * place[0], 2 * place[1]))
-            }
-        }
-        return (profile, nil, (0, 0))
     }
 }
