@@ -19,7 +19,7 @@
 #define SHIM_CURL_FIND(name) SHIM_FIND_AS(name, "curl_" #name)
 
 // The functions of libcurl, without their prefix.
-SHIM_LIBRARY(shim_curl, SHIM_CURL_FUNCTIONS, SHIM_CURL_FIELD, SHIM_CURL_FIND)
+SHIM_LIBRARY(shim_curl, SHIM_CURL_FUNCTIONS(SHIM_CURL_FIELD), SHIM_CURL_FUNCTIONS(SHIM_CURL_FIND))
 
 // Options that the library or its headers may lack: the first two were added in 7.85 and 7.87. The last option is
 // deprecated and is used with libraries before 7.85.

@@ -17,20 +17,6 @@ typedef struct {
 } cmsCIExyYTRIPLE;
 #endif
 
-cmsToneCurve *cmsBuildTabulatedToneCurve16(cmsContext context, uint32_t count, const uint16_t *values);
-int cmsCloseProfile(cmsHPROFILE profile);
-cmsHPROFILE cmsCreateRGBProfile(
-    const cmsCIExyY *white, const cmsCIExyYTRIPLE *primaries, cmsToneCurve *const curves[3]);
-cmsHPROFILE cmsCreate_sRGBProfile(void);
-cmsHTRANSFORM cmsCreateTransform(
-    cmsHPROFILE input, uint32_t input_format, cmsHPROFILE output, uint32_t output_format, uint32_t intent,
-    uint32_t flags);
-void cmsDeleteTransform(cmsHTRANSFORM transform);
-void cmsDoTransform(cmsHTRANSFORM transform, const void *input, void *output, uint32_t count);
-void cmsFreeToneCurve(cmsToneCurve *curve);
-unsigned cmsGetColorSpace(cmsHPROFILE profile);
-cmsHPROFILE cmsOpenProfileFromMem(const void *profile, uint32_t bytes);
-
 // Types with four channels of one byte or two; the fourth one is ignored, except for the inks.
 #define SHIM_COLOR_NUMBERS(each) \
     each(INTENT_PERCEPTUAL, 0) \
@@ -52,10 +38,20 @@ enum {
 };
 
 #define SHIM_COLOR_FUNCTIONS(each) \
-    each(cmsBuildTabulatedToneCurve16) each(cmsCloseProfile) each(cmsCreateRGBProfile) each(cmsCreate_sRGBProfile) \
-    each(cmsCreateTransform) each(cmsDeleteTransform) each(cmsDoTransform) each(cmsFreeToneCurve) \
-    each(cmsGetColorSpace) each(cmsOpenProfileFromMem)
-SHIM_LIBRARY(shim_color, SHIM_COLOR_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(cmsToneCurve *, cmsBuildTabulatedToneCurve16, (cmsContext context, uint32_t count, const uint16_t *values)) \
+    each(int, cmsCloseProfile, (cmsHPROFILE profile)) \
+    each(cmsHPROFILE, cmsCreateRGBProfile, \
+        (const cmsCIExyY *white, const cmsCIExyYTRIPLE *primaries, cmsToneCurve *const curves[3])) \
+    each(cmsHPROFILE, cmsCreate_sRGBProfile, (void)) \
+    each(cmsHTRANSFORM, cmsCreateTransform, \
+        (cmsHPROFILE input, uint32_t input_format, cmsHPROFILE output, uint32_t output_format, uint32_t intent, \
+        uint32_t flags)) \
+    each(void, cmsDeleteTransform, (cmsHTRANSFORM transform)) \
+    each(void, cmsDoTransform, (cmsHTRANSFORM transform, const void *input, void *output, uint32_t count)) \
+    each(void, cmsFreeToneCurve, (cmsToneCurve *curve)) \
+    each(unsigned, cmsGetColorSpace, (cmsHPROFILE profile)) \
+    each(cmsHPROFILE, cmsOpenProfileFromMem, (const void *profile, uint32_t bytes))
+SHIM_DECLARED_LIBRARY(shim_color, SHIM_COLOR_FUNCTIONS)
 
 #ifdef _lcms2_H
 SHIM_COLOR_NUMBERS(SHIM_SAME)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #ifndef _GIF_LIB_H_
+typedef unsigned GifRecordType;
 typedef struct {
     unsigned char Red, Green, Blue;
 } GifColorType;
@@ -33,17 +34,6 @@ typedef struct GifFileType {
 typedef int (*InputFunc)(GifFileType *, unsigned char *, int);
 #endif
 
-int DGifCloseFile(GifFileType *gif, int *error);
-int DGifGetExtension(GifFileType *gif, int *kind, unsigned char **block);
-int DGifGetExtensionNext(GifFileType *gif, unsigned char **block);
-int DGifGetImageDesc(GifFileType *gif);
-int DGifGetLine(GifFileType *gif, unsigned char *line, int count);
-// The second argument is an enumeration.
-#ifndef _GIF_LIB_H_
-int DGifGetRecordType(GifFileType *gif, unsigned *type);
-#endif
-GifFileType *DGifOpen(void *context, InputFunc read, int *error);
-
 #define SHIM_GIF_NUMBERS(each) \
     each(IMAGE_DESC_RECORD_TYPE, 2) \
     each(EXTENSION_RECORD_TYPE, 3) \
@@ -52,9 +42,14 @@ GifFileType *DGifOpen(void *context, InputFunc read, int *error);
 enum { SHIM_GIF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_GIF_FUNCTIONS(each) \
-    each(DGifCloseFile) each(DGifGetExtension) each(DGifGetExtensionNext) each(DGifGetImageDesc) each(DGifGetLine) \
-    each(DGifGetRecordType) each(DGifOpen)
-SHIM_LIBRARY(shim_gif, SHIM_GIF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(int, DGifCloseFile, (GifFileType *gif, int *error)) \
+    each(int, DGifGetExtension, (GifFileType *gif, int *kind, unsigned char **block)) \
+    each(int, DGifGetExtensionNext, (GifFileType *gif, unsigned char **block)) \
+    each(int, DGifGetImageDesc, (GifFileType *gif)) \
+    each(int, DGifGetLine, (GifFileType *gif, unsigned char *line, int count)) \
+    each(int, DGifGetRecordType, (GifFileType *gif, GifRecordType *type)) \
+    each(GifFileType *, DGifOpen, (void *context, InputFunc read, int *error))
+SHIM_DECLARED_LIBRARY(shim_gif, SHIM_GIF_FUNCTIONS)
 
 #ifdef _GIF_LIB_H_
 SHIM_GIF_NUMBERS(SHIM_SAME)

@@ -23,30 +23,6 @@ struct heif_reading_options;
 struct heif_decoding_options;
 #endif
 
-struct heif_context *heif_context_alloc(void);
-void heif_context_free(struct heif_context *context);
-struct heif_error heif_context_get_primary_image_handle(
-    struct heif_context *context, struct heif_image_handle **handle);
-struct heif_error heif_context_read_from_memory_without_copy(
-    struct heif_context *context, const void *file, size_t bytes, const struct heif_reading_options *options);
-struct heif_error heif_decode_image(
-    const struct heif_image_handle *handle, struct heif_image **image, unsigned colorspace, unsigned chroma,
-    const struct heif_decoding_options *options);
-int heif_image_get_height(const struct heif_image *image, unsigned channel);
-uint8_t *heif_image_get_plane(struct heif_image *image, unsigned channel, int *stride);
-int heif_image_get_width(const struct heif_image *image, unsigned channel);
-int heif_image_handle_get_height(const struct heif_image_handle *handle);
-struct heif_error heif_image_handle_get_nclx_color_profile(
-    const struct heif_image_handle *handle, struct heif_color_profile_nclx **profile);
-struct heif_error heif_image_handle_get_raw_color_profile(const struct heif_image_handle *handle, void *profile);
-size_t heif_image_handle_get_raw_color_profile_size(const struct heif_image_handle *handle);
-int heif_image_handle_get_width(const struct heif_image_handle *handle);
-void heif_image_handle_release(const struct heif_image_handle *handle);
-int heif_image_is_premultiplied_alpha(struct heif_image *image);
-void heif_image_release(const struct heif_image *image);
-struct heif_error heif_init(struct heif_init_params *parameters);
-void heif_nclx_color_profile_free(struct heif_color_profile_nclx *profile);
-
 #define SHIM_HEIF_NUMBERS(each) \
     each(heif_channel_interleaved, 10) \
     each(heif_chroma_interleaved_RGBA, 11) \
@@ -57,14 +33,31 @@ void heif_nclx_color_profile_free(struct heif_color_profile_nclx *profile);
 enum { SHIM_HEIF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_HEIF_FUNCTIONS(each) \
-    each(heif_context_alloc) each(heif_context_free) each(heif_context_get_primary_image_handle) \
-    each(heif_context_read_from_memory_without_copy) each(heif_decode_image) each(heif_image_get_height) \
-    each(heif_image_get_plane) each(heif_image_get_width) each(heif_image_handle_get_height) \
-    each(heif_image_handle_get_nclx_color_profile) each(heif_image_handle_get_raw_color_profile) \
-    each(heif_image_handle_get_raw_color_profile_size) each(heif_image_handle_get_width) \
-    each(heif_image_handle_release) each(heif_image_is_premultiplied_alpha) each(heif_image_release) each(heif_init) \
-    each(heif_nclx_color_profile_free)
-SHIM_LIBRARY(shim_heif, SHIM_HEIF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(struct heif_context *, heif_context_alloc, (void)) \
+    each(void, heif_context_free, (struct heif_context *context)) \
+    each(struct heif_error, heif_context_get_primary_image_handle, \
+        (struct heif_context *context, struct heif_image_handle **handle)) \
+    each(struct heif_error, heif_context_read_from_memory_without_copy, \
+        (struct heif_context *context, const void *file, size_t bytes, const struct heif_reading_options *options)) \
+    each(struct heif_error, heif_decode_image, \
+        (const struct heif_image_handle *handle, struct heif_image **image, unsigned colorspace, unsigned chroma, \
+        const struct heif_decoding_options *options)) \
+    each(int, heif_image_get_height, (const struct heif_image *image, unsigned channel)) \
+    each(uint8_t *, heif_image_get_plane, (struct heif_image *image, unsigned channel, int *stride)) \
+    each(int, heif_image_get_width, (const struct heif_image *image, unsigned channel)) \
+    each(int, heif_image_handle_get_height, (const struct heif_image_handle *handle)) \
+    each(struct heif_error, heif_image_handle_get_nclx_color_profile, \
+        (const struct heif_image_handle *handle, struct heif_color_profile_nclx **profile)) \
+    each(struct heif_error, heif_image_handle_get_raw_color_profile, \
+        (const struct heif_image_handle *handle, void *profile)) \
+    each(size_t, heif_image_handle_get_raw_color_profile_size, (const struct heif_image_handle *handle)) \
+    each(int, heif_image_handle_get_width, (const struct heif_image_handle *handle)) \
+    each(void, heif_image_handle_release, (const struct heif_image_handle *handle)) \
+    each(int, heif_image_is_premultiplied_alpha, (struct heif_image *image)) \
+    each(void, heif_image_release, (const struct heif_image *image)) \
+    each(struct heif_error, heif_init, (struct heif_init_params *parameters)) \
+    each(void, heif_nclx_color_profile_free, (struct heif_color_profile_nclx *profile))
+SHIM_DECLARED_LIBRARY(shim_heif, SHIM_HEIF_FUNCTIONS)
 
 #ifdef LIBHEIF_HEIF_H
 SHIM_HEIF_NUMBERS(SHIM_SAME)

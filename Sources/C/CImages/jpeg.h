@@ -9,16 +9,6 @@
 typedef void *tjhandle;
 #endif
 
-int tjDecompress2(
-    tjhandle handle, const unsigned char *file, unsigned long bytes, unsigned char *pixels, int width, int pitch,
-    int height, int format, int flags);
-int tjDecompressHeader3(
-    tjhandle handle, const unsigned char *file, unsigned long bytes, int *width, int *height, int *subsampling,
-    int *colors);
-int tjDestroy(tjhandle handle);
-int tjGetErrorCode(tjhandle handle);
-tjhandle tjInitDecompress(void);
-
 #define SHIM_JPEG_NUMBERS(each) \
     each(TJPF_RGBA, 7) \
     each(TJPF_CMYK, 11) \
@@ -27,8 +17,16 @@ tjhandle tjInitDecompress(void);
 enum { SHIM_JPEG_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_JPEG_FUNCTIONS(each) \
-    each(tjDecompress2) each(tjDecompressHeader3) each(tjDestroy) each(tjGetErrorCode) each(tjInitDecompress)
-SHIM_LIBRARY(shim_jpeg, SHIM_JPEG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(int, tjDecompress2, \
+        (tjhandle handle, const unsigned char *file, unsigned long bytes, unsigned char *pixels, int width, \
+        int pitch, int height, int format, int flags)) \
+    each(int, tjDecompressHeader3, \
+        (tjhandle handle, const unsigned char *file, unsigned long bytes, int *width, int *height, int *subsampling, \
+        int *colors)) \
+    each(int, tjDestroy, (tjhandle handle)) \
+    each(int, tjGetErrorCode, (tjhandle handle)) \
+    each(tjhandle, tjInitDecompress, (void))
+SHIM_DECLARED_LIBRARY(shim_jpeg, SHIM_JPEG_FUNCTIONS)
 
 #ifdef __TURBOJPEG_H__
 SHIM_JPEG_NUMBERS(SHIM_SAME)

@@ -16,17 +16,6 @@ unsigned JxlDecoderGetColorAsICCProfile(void);
 unsigned JxlDecoderGetICCProfileSize(void);
 #endif
 
-JxlDecoder *JxlDecoderCreate(const JxlMemoryManager *memory);
-void JxlDecoderDestroy(JxlDecoder *decoder);
-unsigned JxlDecoderFlushImage(JxlDecoder *decoder);
-unsigned JxlDecoderImageOutBufferSize(const JxlDecoder *decoder, const JxlPixelFormat *format, size_t *bytes);
-unsigned JxlDecoderProcessInput(JxlDecoder *decoder);
-unsigned JxlDecoderSetImageOutBuffer(JxlDecoder *decoder, const JxlPixelFormat *format, void *pixels, size_t bytes);
-unsigned JxlDecoderSetInput(JxlDecoder *decoder, const uint8_t *file, size_t bytes);
-unsigned JxlDecoderSetUnpremultiplyAlpha(JxlDecoder *decoder, int divides);
-unsigned JxlDecoderSubscribeEvents(JxlDecoder *decoder, int events);
-uint32_t JxlDecoderVersion(void);
-
 #define SHIM_JXL_NUMBERS(each) \
     each(JXL_COLOR_PROFILE_TARGET_DATA, 1) \
     each(JXL_DEC_COLOR_ENCODING, 0x100) \
@@ -38,11 +27,24 @@ uint32_t JxlDecoderVersion(void);
 enum { SHIM_JXL_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_JXL_FUNCTIONS(each) \
-    each(JxlDecoderCreate) each(JxlDecoderDestroy) each(JxlDecoderFlushImage) each(JxlDecoderGetColorAsICCProfile) \
-    each(JxlDecoderGetICCProfileSize) each(JxlDecoderImageOutBufferSize) each(JxlDecoderProcessInput) \
-    each(JxlDecoderSetImageOutBuffer) each(JxlDecoderSetInput) \
-    each(JxlDecoderSetUnpremultiplyAlpha) each(JxlDecoderSubscribeEvents) each(JxlDecoderVersion)
-SHIM_LIBRARY(shim_jxl, SHIM_JXL_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(JxlDecoder *, JxlDecoderCreate, (const JxlMemoryManager *memory)) \
+    each(void, JxlDecoderDestroy, (JxlDecoder *decoder)) \
+    each(unsigned, JxlDecoderFlushImage, (JxlDecoder *decoder)) \
+    each(unsigned, JxlDecoderImageOutBufferSize, \
+        (const JxlDecoder *decoder, const JxlPixelFormat *format, size_t *bytes)) \
+    each(unsigned, JxlDecoderProcessInput, (JxlDecoder *decoder)) \
+    each(unsigned, JxlDecoderSetImageOutBuffer, \
+        (JxlDecoder *decoder, const JxlPixelFormat *format, void *pixels, size_t bytes)) \
+    each(unsigned, JxlDecoderSetInput, (JxlDecoder *decoder, const uint8_t *file, size_t bytes)) \
+    each(unsigned, JxlDecoderSetUnpremultiplyAlpha, (JxlDecoder *decoder, int divides)) \
+    each(unsigned, JxlDecoderSubscribeEvents, (JxlDecoder *decoder, int events)) \
+    each(uint32_t, JxlDecoderVersion, (void))
+// The functions whose parameters differ.
+#define SHIM_JXL_OTHERS(each) each(JxlDecoderGetColorAsICCProfile) each(JxlDecoderGetICCProfileSize)
+SHIM_JXL_FUNCTIONS(SHIM_DECLARE)
+SHIM_LIBRARY(
+    shim_jxl, SHIM_JXL_FUNCTIONS(SHIM_DECLARED_FIELD) SHIM_JXL_OTHERS(SHIM_FIELD),
+    SHIM_JXL_FUNCTIONS(SHIM_DECLARED_FIND) SHIM_JXL_OTHERS(SHIM_FIND))
 
 // The profile of the decoded pixels: its size, and its bytes if there is a buffer. Version 0.9 removed the second
 // parameter of both functions. Returns 0 if there is no profile.

@@ -19,41 +19,35 @@ typedef struct {
 } png_image;
 #endif
 
-png_info *png_create_info_struct(const png_struct *png);
-png_struct *png_create_read_struct(const char *version, void *context, png_error_ptr error, png_error_ptr warning);
-void png_destroy_read_struct(png_struct **png, png_info **info, png_info **end);
-unsigned char png_get_bit_depth(const png_struct *png, const png_info *info);
-unsigned char png_get_color_type(const png_struct *png, const png_info *info);
-uint32_t png_get_iCCP(
-    const png_struct *png, png_info *info, char **name, int *compression, unsigned char **profile, uint32_t *bytes);
-uint32_t png_get_image_height(const png_struct *png, const png_info *info);
-uint32_t png_get_image_width(const png_struct *png, const png_info *info);
-unsigned char png_get_interlace_type(const png_struct *png, const png_info *info);
-size_t png_get_rowbytes(const png_struct *png, const png_info *info);
-int png_image_write_to_stdio(
-    png_image *image, FILE *file, int converts, const void *pixels, int32_t stride, const void *colors);
-void png_init_io(png_struct *png, FILE *file);
-void png_read_info(png_struct *png, png_info *info);
-void png_read_row(png_struct *png, unsigned char *row, unsigned char *display);
-void png_read_update_info(png_struct *png, png_info *info);
-void png_set_add_alpha(png_struct *png, uint32_t alpha, int flags);
-void png_set_chunk_malloc_max(png_struct *png, size_t bytes);
-void png_set_compression_buffer_size(png_struct *png, size_t bytes);
-void png_set_expand(png_struct *png);
-void png_set_gray_to_rgb(png_struct *png);
-int png_set_interlace_handling(png_struct *png);
-jmp_buf *png_set_longjmp_fn(png_struct *png, png_longjmp_ptr function, size_t bytes);
-void png_set_swap(png_struct *png);
-void png_set_user_limits(png_struct *png, uint32_t width, uint32_t height);
-
 #define SHIM_PNG_FUNCTIONS(each) \
-    each(png_create_info_struct) each(png_create_read_struct) each(png_destroy_read_struct) each(png_get_bit_depth) \
-    each(png_get_color_type) each(png_get_iCCP) each(png_get_image_height) each(png_get_image_width) each(png_get_interlace_type) \
-    each(png_get_rowbytes) each(png_image_write_to_stdio) each(png_init_io) each(png_read_info) each(png_read_row) \
-    each(png_read_update_info) each(png_set_add_alpha) each(png_set_chunk_malloc_max) \
-    each(png_set_compression_buffer_size) each(png_set_expand) each(png_set_gray_to_rgb) \
-    each(png_set_interlace_handling) each(png_set_longjmp_fn) each(png_set_swap) each(png_set_user_limits)
-SHIM_LIBRARY(shim_png, SHIM_PNG_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(png_info *, png_create_info_struct, (const png_struct *png)) \
+    each(png_struct *, png_create_read_struct, \
+        (const char *version, void *context, png_error_ptr error, png_error_ptr warning)) \
+    each(void, png_destroy_read_struct, (png_struct **png, png_info **info, png_info **end)) \
+    each(unsigned char, png_get_bit_depth, (const png_struct *png, const png_info *info)) \
+    each(unsigned char, png_get_color_type, (const png_struct *png, const png_info *info)) \
+    each(uint32_t, png_get_iCCP, \
+        (const png_struct *png, png_info *info, char **name, int *compression, unsigned char **profile, \
+        uint32_t *bytes)) \
+    each(uint32_t, png_get_image_height, (const png_struct *png, const png_info *info)) \
+    each(uint32_t, png_get_image_width, (const png_struct *png, const png_info *info)) \
+    each(size_t, png_get_rowbytes, (const png_struct *png, const png_info *info)) \
+    each(int, png_image_write_to_stdio, \
+        (png_image *image, FILE *file, int converts, const void *pixels, int32_t stride, const void *colors)) \
+    each(void, png_init_io, (png_struct *png, FILE *file)) \
+    each(void, png_read_info, (png_struct *png, png_info *info)) \
+    each(void, png_read_row, (png_struct *png, unsigned char *row, unsigned char *display)) \
+    each(void, png_read_update_info, (png_struct *png, png_info *info)) \
+    each(void, png_set_add_alpha, (png_struct *png, uint32_t alpha, int flags)) \
+    each(void, png_set_chunk_malloc_max, (png_struct *png, size_t bytes)) \
+    each(void, png_set_compression_buffer_size, (png_struct *png, size_t bytes)) \
+    each(void, png_set_expand, (png_struct *png)) \
+    each(void, png_set_gray_to_rgb, (png_struct *png)) \
+    each(int, png_set_interlace_handling, (png_struct *png)) \
+    each(jmp_buf *, png_set_longjmp_fn, (png_struct *png, png_longjmp_ptr function, size_t bytes)) \
+    each(void, png_set_swap, (png_struct *png)) \
+    each(void, png_set_user_limits, (png_struct *png, uint32_t width, uint32_t height))
+SHIM_DECLARED_LIBRARY(shim_png, SHIM_PNG_FUNCTIONS)
 
 #define SHIM_PNG_NUMBERS(each) \
     each(PNG_COLOR_MASK_COLOR, 2) \
@@ -81,8 +75,8 @@ struct shim_png_image {
 
 enum { SHIM_PNG_READ, SHIM_PNG_DAMAGED, SHIM_PNG_NO_MEMORY };
 
-// Reads the header of an image in memory, whose pixels are read byte by byte if `reads_bytes` is not 0. Returns one of the
-// results above; shim_png_close follows in any case.
+// Reads the header of an image in memory, whose pixels are read byte by byte if `reads_bytes` is not 0. Returns one of
+// the results above; shim_png_close follows in any case.
 static inline int shim_png_open(struct shim_png_image *image, const void *file, size_t bytes, int reads_bytes) {
     const struct shim_png *f = image->functions;
     // The library compares the first two numbers with its own version.

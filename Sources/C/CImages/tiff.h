@@ -19,24 +19,6 @@ typedef int (*TIFFMapFileProc)(thandle_t, void **, uint64_t *);
 typedef void (*TIFFUnmapFileProc)(thandle_t, void *, uint64_t);
 #endif
 
-TIFF *TIFFClientOpen(
-    const char *name, const char *mode, thandle_t file, TIFFReadWriteProc read, TIFFReadWriteProc write,
-    TIFFSeekProc seek, TIFFCloseProc close, TIFFSizeProc size, TIFFMapFileProc map, TIFFUnmapFileProc unmap);
-void TIFFClose(TIFF *tiff);
-int TIFFGetField(TIFF *tiff, uint32_t tag, ...);
-int TIFFGetFieldDefaulted(TIFF *tiff, uint32_t tag, ...);
-int TIFFIsCODECConfigured(uint16_t compression);
-int TIFFIsTiled(TIFF *tiff);
-int TIFFRGBAImageOK(TIFF *tiff, char message[1024]);
-int TIFFReadRGBAImageOriented(TIFF *tiff, uint32_t width, uint32_t height, uint32_t *pixels, int orientation, int stops);
-int TIFFReadScanline(TIFF *tiff, void *row, uint32_t number, uint16_t sample);
-ssize_t TIFFReadTile(TIFF *tiff, void *tile, uint32_t x, uint32_t y, uint32_t z, uint16_t sample);
-ssize_t TIFFScanlineSize(TIFF *tiff);
-TIFFErrorHandler TIFFSetErrorHandler(TIFFErrorHandler handler);
-int TIFFSetSubDirectory(TIFF *tiff, uint64_t offset);
-TIFFErrorHandler TIFFSetWarningHandler(TIFFErrorHandler handler);
-ssize_t TIFFTileRowSize(TIFF *tiff);
-
 #define SHIM_TIFF_NUMBERS(each) \
     each(PHOTOMETRIC_MINISWHITE, 0) \
     each(PHOTOMETRIC_MINISBLACK, 1) \
@@ -60,11 +42,25 @@ ssize_t TIFFTileRowSize(TIFF *tiff);
 enum { SHIM_TIFF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_TIFF_FUNCTIONS(each) \
-    each(TIFFClientOpen) each(TIFFClose) each(TIFFGetField) each(TIFFGetFieldDefaulted) \
-    each(TIFFIsCODECConfigured) each(TIFFIsTiled) each(TIFFRGBAImageOK) each(TIFFReadRGBAImageOriented) \
-    each(TIFFReadScanline) each(TIFFReadTile) each(TIFFScanlineSize) each(TIFFSetErrorHandler) \
-    each(TIFFSetSubDirectory) each(TIFFSetWarningHandler) each(TIFFTileRowSize)
-SHIM_LIBRARY(shim_tiff, SHIM_TIFF_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(TIFF *, TIFFClientOpen, \
+        (const char *name, const char *mode, thandle_t file, TIFFReadWriteProc read, TIFFReadWriteProc write, \
+        TIFFSeekProc seek, TIFFCloseProc close, TIFFSizeProc size, TIFFMapFileProc map, TIFFUnmapFileProc unmap)) \
+    each(void, TIFFClose, (TIFF *tiff)) \
+    each(int, TIFFGetField, (TIFF *tiff, uint32_t tag, ...)) \
+    each(int, TIFFGetFieldDefaulted, (TIFF *tiff, uint32_t tag, ...)) \
+    each(int, TIFFIsCODECConfigured, (uint16_t compression)) \
+    each(int, TIFFIsTiled, (TIFF *tiff)) \
+    each(int, TIFFRGBAImageOK, (TIFF *tiff, char message[1024])) \
+    each(int, TIFFReadRGBAImageOriented, \
+        (TIFF *tiff, uint32_t width, uint32_t height, uint32_t *pixels, int orientation, int stops)) \
+    each(int, TIFFReadScanline, (TIFF *tiff, void *row, uint32_t number, uint16_t sample)) \
+    each(ssize_t, TIFFReadTile, (TIFF *tiff, void *tile, uint32_t x, uint32_t y, uint32_t z, uint16_t sample)) \
+    each(ssize_t, TIFFScanlineSize, (TIFF *tiff)) \
+    each(TIFFErrorHandler, TIFFSetErrorHandler, (TIFFErrorHandler handler)) \
+    each(int, TIFFSetSubDirectory, (TIFF *tiff, uint64_t offset)) \
+    each(TIFFErrorHandler, TIFFSetWarningHandler, (TIFFErrorHandler handler)) \
+    each(ssize_t, TIFFTileRowSize, (TIFF *tiff))
+SHIM_DECLARED_LIBRARY(shim_tiff, SHIM_TIFF_FUNCTIONS)
 
 // A file in memory.
 struct shim_tiff_file {

@@ -42,13 +42,6 @@ typedef struct {
 #endif
 
 typedef struct WebPIDecoder WebPIDecoder;
-unsigned WebPDecode(const uint8_t *file, size_t bytes, WebPDecoderConfig *config);
-WebPIDecoder *WebPIDecode(const uint8_t *file, size_t bytes, WebPDecoderConfig *config);
-unsigned WebPIUpdate(WebPIDecoder *decoder, const uint8_t *file, size_t bytes);
-uint8_t *WebPIDecGetRGB(const WebPIDecoder *decoder, int *end, int *width, int *height, int *stride);
-void WebPIDelete(WebPIDecoder *decoder);
-int WebPInitDecoderConfigInternal(WebPDecoderConfig *config, int version);
-unsigned WebPGetFeaturesInternal(const uint8_t *file, size_t bytes, WebPBitstreamFeatures *features, int version);
 
 #define SHIM_WEBP_NUMBERS(each) \
     each(MODE_RGBA, 1) \
@@ -57,9 +50,15 @@ unsigned WebPGetFeaturesInternal(const uint8_t *file, size_t bytes, WebPBitstrea
 enum { SHIM_WEBP_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_WEBP_FUNCTIONS(each) \
-    each(WebPDecode) each(WebPGetFeaturesInternal) each(WebPInitDecoderConfigInternal) \
-    each(WebPIDecode) each(WebPIUpdate) each(WebPIDecGetRGB) each(WebPIDelete)
-SHIM_LIBRARY(shim_webp, SHIM_WEBP_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+    each(unsigned, WebPDecode, (const uint8_t *file, size_t bytes, WebPDecoderConfig *config)) \
+    each(unsigned, WebPGetFeaturesInternal, \
+        (const uint8_t *file, size_t bytes, WebPBitstreamFeatures *features, int version)) \
+    each(int, WebPInitDecoderConfigInternal, (WebPDecoderConfig *config, int version)) \
+    each(WebPIDecoder *, WebPIDecode, (const uint8_t *file, size_t bytes, WebPDecoderConfig *config)) \
+    each(unsigned, WebPIUpdate, (WebPIDecoder *decoder, const uint8_t *file, size_t bytes)) \
+    each(uint8_t *, WebPIDecGetRGB, (const WebPIDecoder *decoder, int *end, int *width, int *height, int *stride)) \
+    each(void, WebPIDelete, (WebPIDecoder *decoder))
+SHIM_DECLARED_LIBRARY(shim_webp, SHIM_WEBP_FUNCTIONS)
 
 #ifdef WEBP_WEBP_DECODE_H_
 SHIM_WEBP_NUMBERS(SHIM_SAME)

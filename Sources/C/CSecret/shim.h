@@ -27,54 +27,57 @@ enum { SHIM_SECRET_NUMBERS(SHIM_NUMBER) };
 
 // Flags have an unsigned type, like the enumerations of the headers. The schema argument is always NULL, because a
 // schema would only check the attributes and add its name to them.
-void secret_collection_for_alias(
-    SecretService *service, const gchar *alias, unsigned flags, GCancellable *cancellable,
-    GAsyncReadyCallback callback, gpointer context);
-SecretCollection *secret_collection_for_alias_finish(GAsyncResult *result, GError **error);
-gboolean secret_collection_get_locked(SecretCollection *self);
-GQuark secret_error_get_quark(void);
-void secret_item_delete(
-    SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
-gboolean secret_item_delete_finish(SecretItem *self, GAsyncResult *result, GError **error);
-gboolean secret_item_get_locked(SecretItem *self);
-guint64 secret_item_get_modified(SecretItem *self);
-SecretValue *secret_item_get_secret(SecretItem *self);
-void secret_item_load_secret(
-    SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
-gboolean secret_item_load_secret_finish(SecretItem *self, GAsyncResult *result, GError **error);
-void secret_service_create_collection_dbus_path(
-    SecretService *self, GHashTable *properties, const gchar *alias, unsigned flags, GCancellable *cancellable,
-    GAsyncReadyCallback callback, gpointer context);
-gchar *secret_service_create_collection_dbus_path_finish(
-    SecretService *self, GAsyncResult *result, GError **error);
-void secret_service_create_item_dbus_path(
-    SecretService *self, const gchar *collection_path, GHashTable *properties, SecretValue *value, unsigned flags,
-    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
-gchar *secret_service_create_item_dbus_path_finish(SecretService *self, GAsyncResult *result, GError **error);
-GList *secret_service_get_collections(SecretService *self);
-const gchar *secret_service_get_session_dbus_path(SecretService *self);
-GType secret_service_get_type(void);
-void secret_service_load_collections(
-    SecretService *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
-gboolean secret_service_load_collections_finish(SecretService *self, GAsyncResult *result, GError **error);
-void secret_service_open(
-    GType type, const gchar *name, unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback,
-    gpointer context);
-SecretService *secret_service_open_finish(GAsyncResult *result, GError **error);
-void secret_service_search(
-    SecretService *service, const SecretSchema *schema, GHashTable *attributes, unsigned flags,
-    GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context);
-GList *secret_service_search_finish(SecretService *service, GAsyncResult *result, GError **error);
-void secret_service_unlock(
-    SecretService *service, GList *objects, GCancellable *cancellable, GAsyncReadyCallback callback,
-    gpointer context);
-gint secret_service_unlock_finish(
-    SecretService *service, GAsyncResult *result, GList **unlocked, GError **error);
-const gchar *secret_value_get(SecretValue *value, gsize *length);
-SecretValue *secret_value_new(const gchar *secret, gssize length, const gchar *content_type);
-void secret_value_unref(gpointer value);
-
 #define SHIM_SECRET_FUNCTIONS(each) \
+    each(void, secret_collection_for_alias, \
+        (SecretService *service, const gchar *alias, unsigned flags, GCancellable *cancellable, \
+        GAsyncReadyCallback callback, gpointer context)) \
+    each(SecretCollection *, secret_collection_for_alias_finish, (GAsyncResult *result, GError **error)) \
+    each(gboolean, secret_collection_get_locked, (SecretCollection *self)) \
+    each(GQuark, secret_error_get_quark, (void)) \
+    each(void, secret_item_delete, \
+        (SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context)) \
+    each(gboolean, secret_item_delete_finish, (SecretItem *self, GAsyncResult *result, GError **error)) \
+    each(gboolean, secret_item_get_locked, (SecretItem *self)) \
+    each(guint64, secret_item_get_modified, (SecretItem *self)) \
+    each(SecretValue *, secret_item_get_secret, (SecretItem *self)) \
+    each(void, secret_item_load_secret, \
+        (SecretItem *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context)) \
+    each(gboolean, secret_item_load_secret_finish, (SecretItem *self, GAsyncResult *result, GError **error)) \
+    each(void, secret_service_create_collection_dbus_path, \
+        (SecretService *self, GHashTable *properties, const gchar *alias, unsigned flags, GCancellable *cancellable, \
+        GAsyncReadyCallback callback, gpointer context)) \
+    each(gchar *, secret_service_create_collection_dbus_path_finish, \
+        (SecretService *self, GAsyncResult *result, GError **error)) \
+    each(void, secret_service_create_item_dbus_path, \
+        (SecretService *self, const gchar *collection_path, GHashTable *properties, SecretValue *value, \
+        unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context)) \
+    each(gchar *, secret_service_create_item_dbus_path_finish, \
+        (SecretService *self, GAsyncResult *result, GError **error)) \
+    each(GList *, secret_service_get_collections, (SecretService *self)) \
+    each(const gchar *, secret_service_get_session_dbus_path, (SecretService *self)) \
+    each(GType, secret_service_get_type, (void)) \
+    each(void, secret_service_load_collections, \
+        (SecretService *self, GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context)) \
+    each(gboolean, secret_service_load_collections_finish, \
+        (SecretService *self, GAsyncResult *result, GError **error)) \
+    each(void, secret_service_open, \
+        (GType type, const gchar *name, unsigned flags, GCancellable *cancellable, GAsyncReadyCallback callback, \
+        gpointer context)) \
+    each(SecretService *, secret_service_open_finish, (GAsyncResult *result, GError **error)) \
+    each(void, secret_service_search, \
+        (SecretService *service, const SecretSchema *schema, GHashTable *attributes, unsigned flags, \
+        GCancellable *cancellable, GAsyncReadyCallback callback, gpointer context)) \
+    each(GList *, secret_service_search_finish, (SecretService *service, GAsyncResult *result, GError **error)) \
+    each(void, secret_service_unlock, \
+        (SecretService *service, GList *objects, GCancellable *cancellable, GAsyncReadyCallback callback, \
+        gpointer context)) \
+    each(gint, secret_service_unlock_finish, \
+        (SecretService *service, GAsyncResult *result, GList **unlocked, GError **error)) \
+    each(const gchar *, secret_value_get, (SecretValue *value, gsize *length)) \
+    each(SecretValue *, secret_value_new, (const gchar *secret, gssize length, const gchar *content_type)) \
+    each(void, secret_value_unref, (gpointer value))
+
+#define SHIM_GLIB_FUNCTIONS(each) \
     each(g_bus_get) each(g_bus_get_finish) \
     each(g_cancellable_cancel) each(g_cancellable_new) \
     each(g_dbus_connection_call) each(g_dbus_connection_call_finish) each(g_dbus_connection_is_closed) \
@@ -89,24 +92,13 @@ void secret_value_unref(gpointer value);
     each(g_source_attach) each(g_source_destroy) each(g_source_set_callback) each(g_source_unref) \
     each(g_str_equal) each(g_str_hash) each(g_timeout_source_new) each(g_utf8_validate) \
     each(g_variant_get_child_value) each(g_variant_get_string) each(g_variant_new_array) each(g_variant_new_dict_entry) each(g_variant_new_string) \
-    each(g_variant_ref_sink) each(g_variant_unref) \
-    each(secret_collection_for_alias) each(secret_collection_for_alias_finish) \
-    each(secret_collection_get_locked) each(secret_error_get_quark) \
-    each(secret_item_delete) each(secret_item_delete_finish) \
-    each(secret_item_get_locked) each(secret_item_get_modified) each(secret_item_get_secret) \
-    each(secret_item_load_secret) each(secret_item_load_secret_finish) \
-    each(secret_service_create_collection_dbus_path) \
-    each(secret_service_create_collection_dbus_path_finish) \
-    each(secret_service_create_item_dbus_path) each(secret_service_create_item_dbus_path_finish) \
-    each(secret_service_get_collections) each(secret_service_get_session_dbus_path) \
-    each(secret_service_get_type) each(secret_service_load_collections) \
-    each(secret_service_load_collections_finish) each(secret_service_open) each(secret_service_open_finish) \
-    each(secret_service_search) each(secret_service_search_finish) \
-    each(secret_service_unlock) each(secret_service_unlock_finish) \
-    each(secret_value_get) each(secret_value_new) each(secret_value_unref)
+    each(g_variant_ref_sink) each(g_variant_unref)
 
 // The functions of libsecret and of the libraries that it loads.
-SHIM_LIBRARY(shim_secret, SHIM_SECRET_FUNCTIONS, SHIM_FIELD, SHIM_FIND)
+SHIM_SECRET_FUNCTIONS(SHIM_DECLARE)
+SHIM_LIBRARY(
+    shim_secret, SHIM_GLIB_FUNCTIONS(SHIM_FIELD) SHIM_SECRET_FUNCTIONS(SHIM_DECLARED_FIELD),
+    SHIM_GLIB_FUNCTIONS(SHIM_FIND) SHIM_SECRET_FUNCTIONS(SHIM_DECLARED_FIND))
 
 #ifdef __SECRET_H__
 SHIM_SECRET_NUMBERS(SHIM_SAME)
