@@ -5,7 +5,6 @@
 #include <link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
-#include <linux/stat.h>
 #include <malloc.h>
 #include <stdint.h>
 #include <sys/epoll.h>
@@ -16,7 +15,6 @@
 #include <unistd.h>
 
 // Declarations that the feature macros of Swift's Glibc module hide.
-extern char *strptime(const char *restrict text, const char *restrict format, struct tm *restrict result);
 extern int accept4(int descriptor, struct sockaddr *restrict address, socklen_t *restrict size, int flags);
 struct shim_loaded_object {
     ElfW(Addr) address;
@@ -29,23 +27,6 @@ extern int dl_iterate_phdr(int (*callback)(struct shim_loaded_object *object, si
 // Swift cannot call prctl, which is variadic.
 static inline int shim_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
 
-static inline long shim_nanoseconds(struct statx_timestamp time) {
-    const long limit = __LONG_MAX__ / 1000000000 - 1;
-    long seconds = time.tv_sec > limit ? limit : time.tv_sec < -limit ? -limit : time.tv_sec;
-    return seconds * 1000000000 + time.tv_nsec;
-}
-
-// Reads the creation time of an open file, in nanoseconds since 1970. Returns 0, or -1 if it is unknown. The feature
-// macros hide statx.
-static inline int shim_get_birth_time(int descriptor, long *birth) {
-    struct statx status;
-    const int empty_path = 0x1000;
-    if (syscall(SYS_statx, descriptor, "", empty_path, STATX_BTIME, &status) != 0) return -1;
-    if ((status.stx_mask & STATX_BTIME) == 0) return -1;
-    *birth = shim_nanoseconds(status.stx_btime);
-    return 0;
-}
-
 // Creates a file in memory that can be sealed. From Linux 6.3 on, the file cannot be made executable.
 static inline int shim_memfd(const char *name) {
     int descriptor = (int)syscall(SYS_memfd_create, name, 1u /* MFD_CLOEXEC */ | 8u /* MFD_NOEXEC_SEAL */);
@@ -56,14 +37,6 @@ static inline int shim_memfd(const char *name) {
 
 // Adds the seals F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE, which glibc declares only with _GNU_SOURCE.
 static inline int shim_seal(int descriptor) { return fcntl(descriptor, 1033, 1 | 2 | 4 | 8); }
-
-// Returns 0 if `descriptor`, which is open for reading and whose file belongs to this user, is the only open descriptor
-// of the file; otherwise 1. Source: fcntl(2), F_SETLEASE.
-static inline int shim_is_open_elsewhere(int descriptor) {
-    if (fcntl(descriptor, 1024, F_WRLCK) != 0) return 1;
-    fcntl(descriptor, 1024, F_UNLCK);
-    return 0;
-}
 
 // Messages with at most four descriptors. Their control data is accessed with macros, which Swift does not import.
 enum { SHIM_MOST_DESCRIPTORS = 4 };

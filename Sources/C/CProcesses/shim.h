@@ -38,10 +38,6 @@ static inline int shim_pipe(int *ends) { return (int)syscall(SYS_pipe2, ends, O_
 // Creates a pair of sockets that preserve message boundaries and transfer descriptors.
 static inline int shim_message_pipe(int *ends) { return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends); }
 
-static inline long shim_close_range(unsigned first, unsigned last, int flags) {
-    return syscall(436, first, last, flags);
-}
-
 __attribute__((noreturn)) static inline void shim_start_child(const struct shim_start *start, pid_t parent,
                                                               int report) {
     // Ends the process with its parent, which may have ended before this call.
@@ -70,8 +66,8 @@ __attribute__((noreturn)) static inline void shim_start_child(const struct shim_
         report = start->descriptor_count;
     }
     if (fcntl(report, F_SETFD, FD_CLOEXEC) != 0) goto failed;
-    if (shim_close_range((unsigned)report + 1, ~0u, 0) != 0) {
-        // Linux before 5.9 has no close_range.
+    // close_range, which Linux before 5.9 lacks.
+    if (syscall(436, (unsigned)report + 1, ~0u, 0) != 0) {
         for (int number = report + 1; number < 65536; number++) close(number);
     }
     for (int index = 0; index < start->limit_count; index++) {

@@ -130,8 +130,8 @@ nonisolated package final class SealedCopies: Sendable {
 
     private static func sweep(_ state: inout State) {
         state.copies.removeAll { copy in
-            // A write lease is granted only if the file is open nowhere else.
-            guard shim_is_open_elsewhere(copy.descriptor) == 0 else { return false }
+            // A write lease is granted only if the file is open nowhere else. Source: fcntl(2), `F_SETLEASE`.
+            guard fcntl(copy.descriptor, 1024, F_WRLCK) == 0 else { return false }
             close(copy.descriptor)
             return true
         }
