@@ -32,12 +32,12 @@ package enum ImageHelper {
         let socket = MessageSocket(descriptor: socket)
         do {
             try limitResources(parent)
-            let executor = JobExecutor(role)
+            let decoders = ImageDecoders(role)
             let confinesFiles = try applyRestrictions()
             guard socket.send(ImageReply.ready(confinesFiles: confinesFiles).message) else {
                 return EXIT_SUCCESS
             }
-            return serve(socket, executor, idleTimeoutMilliseconds)
+            return serve(socket, decoders, idleTimeoutMilliseconds)
         } catch {
             let reason = "Images cannot be decoded safely on this system: \(error)."
             _ = socket.send(ImageReply.failure(.notSupported(reason)).message)
@@ -94,7 +94,7 @@ package enum ImageHelper {
     }
 
     private static func serve(
-        _ socket: MessageSocket, _ executor: JobExecutor, _ idleTimeoutMilliseconds: Int32
+        _ socket: MessageSocket, _ decoders: ImageDecoders, _ idleTimeoutMilliseconds: Int32
     ) -> Int32 {
         while !isExhausted {
             var poll = pollfd(fd: socket.descriptor, events: Int16(POLLIN), revents: 0)
@@ -105,7 +105,7 @@ package enum ImageHelper {
             case .end: return EXIT_SUCCESS
             case .nothing: return EX_PROTOCOL
             case .message(let message, let descriptors):
-                let reply = executor.reply(to: message, descriptors)
+                let reply = decoders.reply(to: message, descriptors)
                 for descriptor in descriptors { close(descriptor) }
                 guard socket.send(reply.message) else { return EXIT_SUCCESS }
                 malloc_trim(0)

@@ -1,12 +1,8 @@
 internal import ImageMetadata
 internal import ImageProtocol
 
-/// An executor of jobs that uses the loaded libraries.
-struct JobExecutor {
-    private let decoders: ImageDecoders
-
-    init(_ role: HelperRole) { decoders = ImageDecoders(role) }
-
+/// The jobs, which use the loaded libraries.
+extension ImageDecoders {
     /// Performs the job in a message.
     func reply(to message: [UInt8], _ descriptors: [Int32]) -> ImageReply {
         guard let job = try? ImageJob(message: message),
@@ -29,7 +25,7 @@ struct JobExecutor {
         case .make(.square(let pixels)): try writePNG(descriptors, .square(pixels), [:])
         case .pixels(let width, let height):
             // The memory is unmapped before the reply, because the receiver seals it.
-            let image = try decoders.decode(
+            let image = try decode(
                 descriptors[0], .fit(width: width, height: height), sharedIn: descriptors[1])
             return .pixels(image.size)
         }
@@ -39,7 +35,7 @@ struct JobExecutor {
     private func probe(_ descriptor: Int32) throws(ImageFailure) -> ImageFacts {
         let bytes = FileBytes(descriptor: descriptor)
         guard let format = ImageFormat(bytes),
-            let header = ImageHeader(bytes, format: format, decoders.decompressor)
+            let header = ImageHeader(bytes, format: format, decompressor)
         else { throw .damaged }
         let (width, height) = header.shownSize
         var facts = ImageFacts(width: width, height: height)
@@ -52,7 +48,7 @@ struct JobExecutor {
     private func writePNG(
         _ descriptors: [Int32], _ size: ImageSizeRequest, _ texts: [String: String]
     ) throws(ImageFailure) {
-        try decoders.decode(descriptors[0], size, sharedIn: nil)
-            .writePNG(texts, try decoders.png.get().functions, to: descriptors[1])
+        try decode(descriptors[0], size, sharedIn: nil)
+            .writePNG(texts, try png.get().functions, to: descriptors[1])
     }
 }
