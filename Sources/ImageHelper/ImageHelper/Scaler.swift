@@ -14,8 +14,6 @@ final class Scaler {
     /// The scaled rows that later rows still contribute to, beginning with the number `firstActive`.
     private var active: [[SIMD4<Float>]] = []
     private var firstActive = 0
-    /// Rows for reuse.
-    private var spare: [[SIMD4<Float>]] = []
     private var source: [SIMD4<Float>]
     private var narrowed: [SIMD4<Float>]
 
@@ -78,8 +76,7 @@ final class Scaler {
         while firstActive + active.count < vertical.count,
             vertical[firstActive + active.count].start <= y
         {
-            active.append(
-                spare.popLast() ?? [SIMD4<Float>](repeating: .zero, count: width))
+            active.append([SIMD4<Float>](repeating: .zero, count: width))
         }
         for index in active.indices {
             let contribution = vertical[firstActive + index]
@@ -99,7 +96,6 @@ final class Scaler {
             write(row)
             active.removeFirst()
             firstActive += 1
-            spare.append([SIMD4<Float>](repeating: .zero, count: width))
         }
     }
 
