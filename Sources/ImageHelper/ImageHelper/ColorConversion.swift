@@ -17,12 +17,15 @@ final class ColorConversion {
     private let functions: shim_color?
     private let transform: cmsHTRANSFORM?
     private let layout: RowLayout
+    /// The number of bytes of a channel. The high byte of a number of two bytes is the second one.
+    private let channelBytes: Int
 
     /// - Parameters:
     ///   - functions: Little CMS. Without the library, all colors are taken as sRGB.
     ///   - layout: The contents of the rows.
     init(_ functions: shim_color?, _ layout: RowLayout) {
         self.layout = layout
+        channelBytes = layout.isDeep ? 2 : 1
         self.functions = functions
         transform = functions?.transform(layout)
     }
@@ -33,35 +36,24 @@ final class ColorConversion {
     func convert(
         _ row: UnsafeRawPointer, _ output: UnsafeMutablePointer<UInt8>, _ count: Int
     ) {
+        let input = row.assumingMemoryBound(to: UInt8.self) + (channelBytes - 1)
         if let transform, let functions {
             functions.cmsDoTransform(transform, row, output, UInt32(count))
-            setAlpha(row, output, count)
+            let isOpaque = layout.channels == .cmyk
+            for x in 0..<count {
+                output[x * 4 + 3] = isOpaque ? 255 : input[(x * 4 + 3) * channelBytes]
+            }
         } else if layout.channels == .cmyk {
-            convertInks(row, output, count)
+            convertInks(input, output, count)
         } else {
-            swapChannels(row, output, count)
-        }
-    }
-
-    private func setAlpha(
-        _ row: UnsafeRawPointer, _ output: UnsafeMutablePointer<UInt8>, _ count: Int
-    ) {
-        let channelBytes = layout.isDeep ? 2 : 1
-        // The high byte of a number of two bytes is the second one.
-        let offset = 4 * channelBytes - 1
-        let bytes = row.assumingMemoryBound(to: UInt8.self)
-        let isOpaque = layout.channels == .cmyk
-        for x in 0..<count {
-            output[x * 4 + 3] = isOpaque ? 255 : bytes[x * 4 * channelBytes + offset]
+            swapChannels(input, output, count)
         }
     }
 
     private func swapChannels(
-        _ row: UnsafeRawPointer, _ output: UnsafeMutablePointer<UInt8>, _ count: Int
+        _ input: UnsafePointer<UInt8>, _ output: UnsafeMutablePointer<UInt8>, _ count: Int
     ) {
-        let channelBytes = layout.isDeep ? 2 : 1
-        var input = row.assumingMemoryBound(to: UInt8.self) + (channelBytes - 1)
-        var output = output
+        var (input, output) = (input, output)
         for _ in 0..<count {
             output[0] = input[2 * channelBytes]
             output[1] = input[channelBytes]
@@ -74,10 +66,9 @@ final class ColorConversion {
 
     /// Converts amounts of ink without a profile.
     private func convertInks(
-        _ row: UnsafeRawPointer, _ output: UnsafeMutablePointer<UInt8>, _ count: Int
+        _ input: UnsafePointer<UInt8>, _ output: UnsafeMutablePointer<UInt8>, _ count: Int
     ) {
-        let channelBytes = layout.isDeep ? 2 : 1
-        var input = row.assumingMemoryBound(to: UInt8.self) + (channelBytes - 1)
+        var input = input
         for x in 0..<count {
             let light = 255 - UInt32(input[3 * channelBytes])
             for ink in 0..<3 {
