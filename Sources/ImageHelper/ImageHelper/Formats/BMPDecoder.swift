@@ -9,23 +9,17 @@ internal import ImageProtocol
 struct BMPDecoder: ImageDecoder {
     init() {}
 
-    /// The bits of a color in a pixel.
-    private struct Mask {
-        let bits: UInt32
-
-        /// Returns the color from 0 to 255.
-        func value(_ pixel: UInt32) -> UInt8 {
-            guard bits != 0 else { return 0 }
-            let shift = UInt32(bits.trailingZeroBitCount)
-            let limit = bits >> shift
-            return UInt8(UInt64(pixel & bits) >> UInt64(shift) * 255 / UInt64(limit))
-        }
+    /// Returns the color from 0 to 255 in the bits of a mask.
+    private static func color(_ pixel: UInt32, _ mask: UInt32) -> UInt8 {
+        guard mask != 0 else { return 0 }
+        let shift = UInt32(mask.trailingZeroBitCount)
+        let limit = mask >> shift
+        return UInt8(UInt64(pixel & mask) >> UInt64(shift) * 255 / UInt64(limit))
     }
 
     func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         func number(_ offset: Int, _ count: Int) -> Int {
-            guard offset >= 0, offset + count <= file.count else { return 0 }
-            return (0..<count).reduce(0) { $0 | Int(file[offset + $1]) << ($1 * 8) }
+            file.number(at: offset, count, isBigEndian: false) ?? 0
         }
         let isOld = number(14, 4) == 12
         let headerBytes = number(14, 4)
@@ -53,16 +47,10 @@ struct BMPDecoder: ImageDecoder {
             guard entry + 3 <= start else { return [0, 0, 0, 255] }
             return [file[entry + 2], file[entry + 1], file[entry], 255]
         }
-        var masks: [Mask]
-        if !hasMasks {
-            let values: [UInt32] =
-                bits == 16 ? [0x7c00, 0x3e0, 0x1f, 0] : [0xff0000, 0xff00, 0xff, 0]
-            masks = values.map(Mask.init)
-        } else {
+        var masks: [UInt32] = bits == 16 ? [0x7c00, 0x3e0, 0x1f, 0] : [0xff0000, 0xff00, 0xff, 0]
+        if hasMasks {
             let hasAlpha = headerBytes >= 56 || compression == 6
-            masks = (0..<4).map {
-                Mask(bits: $0 < 3 || hasAlpha ? UInt32(number(54 + $0 * 4, 4)) : 0)
-            }
+            masks = (0..<4).map { $0 < 3 || hasAlpha ? UInt32(number(54 + $0 * 4, 4)) : 0 }
         }
         let stride = isCompressed ? width : (width * bits + 31) / 32 * 4
         let stored = UnsafeRawBufferPointer(rebasing: file[start...])
@@ -83,13 +71,13 @@ struct BMPDecoder: ImageDecoder {
             return (0..<pixelBytes).reduce(0) { $0 | UInt32(pixels[offset + $1]) << ($1 * 8) }
         }
         // Some programs describe alpha and do not write it.
-        let alpha = masks[3].bits
+        let alpha = masks[3]
         let hasAlpha =
             alpha != 0
             && (0..<height).contains { y in
                 (0..<width).contains { pixel($0, y * stride) & alpha != 0 }
             }
-        if !hasAlpha { masks[3] = Mask(bits: 0) }
+        if !hasAlpha { masks[3] = 0 }
         try image.begin(width: width, height: height)
         var row = [UInt8](repeating: 255, count: width * 4)
         for y in 0..<height {
@@ -104,8 +92,9 @@ struct BMPDecoder: ImageDecoder {
                     color = colors[Int(value) >> shift & (1 << bits - 1)]
                 } else {
                     color = [
-                        masks[0].value(value), masks[1].value(value), masks[2].value(value),
-                        masks[3].bits == 0 ? 255 : masks[3].value(value),
+                        Self.color(value, masks[0]), Self.color(value, masks[1]),
+                        Self.color(value, masks[2]),
+                        masks[3] == 0 ? 255 : Self.color(value, masks[3]),
                     ]
                 }
                 for channel in 0..<4 { row[x * 4 + channel] = color[channel] }
