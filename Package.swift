@@ -130,7 +130,7 @@ let modules = [
     tests("HTTPTests", "HTTP TestSupport Translation Web"),
     module(
         "ImageClient",
-        "CLinux ImageMetadata ImageProtocol ProviderKit System Translation Logging",
+        "CLinux ImageMetadata ImageProtocol ProviderKit Sandbox System Translation Logging",
         in: "ImageHelper/ImageClient"),
     module("ImageProtocol", "CLinux ImageMetadata Web", in: "ImageHelper/ImageProtocol"),
     module(

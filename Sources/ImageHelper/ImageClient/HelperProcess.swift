@@ -1,6 +1,7 @@
 internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
+internal import Sandbox
 internal import System
 internal import Translation
 
@@ -136,16 +137,10 @@ final class HelperProcess {
     ///
     /// Source: proc_pid_stat(5). The name may contain any characters, but it ends at the last parenthesis.
     private var activity: (isWaiting: Bool, ticks: Int) {
-        let file = open("/proc/\(process.id)/stat", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return (false, 0) }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 512)
-        let count = read(file, &bytes, bytes.count)
-        let text = bytes[..<max(0, count)]
-        guard let end = text.lastIndex(of: UInt8(ascii: ")")) else { return (false, 0) }
+        let fields = KernelFile.text("/proc/\(process.id)/stat")?.split(separator: ")").last?
+            .split(separator: " ")
         // The first field is the state; user time and system time are the 14th and the 15th of the line.
-        let fields = String(decoding: text[(end + 1)...], as: UTF8.self).split(separator: " ")
-        guard fields.count > 12 else { return (false, 0) }
+        guard let fields, fields.count > 12 else { return (false, 0) }
         return (
             fields[0] == "D" || fields[0] == "S", (Int(fields[11]) ?? 0) + (Int(fields[12]) ?? 0)
         )

@@ -11,7 +11,7 @@ nonisolated final class JobFiles: @unchecked Sendable {
     // Unchecked because the steps of a job are performed one after the other.
 
     /// A version of a file: its device, inode, size and time of the last change.
-    typealias Stamp = [Int]
+    typealias Stamp = [Int64]
 
     /// The version of the file that is read; nil if the job reads none.
     private(set) var stamp: Stamp?
@@ -104,13 +104,12 @@ nonisolated final class JobFiles: @unchecked Sendable {
 
     private func setSource(_ descriptor: Int32) throws(ImageProcessorError) {
         descriptors.append(descriptor)
-        var status = Glibc.stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        guard let status = FileStatus(descriptor: descriptor), status.kind == .file else {
             throw .notReadable(Message("The path is not a regular file."))
         }
         stamp = [
-            Int(truncatingIfNeeded: status.st_dev), Int(truncatingIfNeeded: status.st_ino),
-            Int(status.st_size), status.st_mtim.tv_sec, status.st_mtim.tv_nsec,
+            status.identity.device, status.identity.inode, status.byteCount, status.modified,
+            status.modifiedNanoseconds,
         ]
         format = ImageFormat(FileBytes(descriptor: descriptor))
     }
