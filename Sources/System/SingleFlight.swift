@@ -1,21 +1,12 @@
 /// A coordinator of work whose result is shared by all callers that need it at the same time.
 @MainActor
 package final class SingleFlight<Key: Hashable, Value: Sendable> {
-    /// The effect of the cancellation of all callers on the work.
-    package enum Abandonment {
-        /// The work continues: its result is stored, and serves the next call.
-        case continues
-        /// The work is cancelled.
-        case cancels
-    }
-
-    private let abandonment: Abandonment
+    private let cancelsAbandoned: Bool
     private var running: [Key: Flight<Value>] = [:]
 
-    /// - Parameter abandonment: The effect of the cancellation of all callers on the work.
-    package init(whenAbandoned abandonment: Abandonment = .continues) {
-        self.abandonment = abandonment
-    }
+    /// - Parameter cancelsAbandoned: True if the cancellation of all callers cancels the work. Otherwise, the work
+    ///   continues: its result is stored, and serves the next call.
+    package init(cancelsAbandoned: Bool = false) { self.cancelsAbandoned = cancelsAbandoned }
 
     /// Returns true if work is in progress for `key`.
     package func isRunning(_ key: Key) -> Bool { running[key] != nil }
@@ -36,7 +27,7 @@ package final class SingleFlight<Key: Hashable, Value: Sendable> {
         let flight = Flight<Value>()
         running[key] = flight
         flight.onAbandon = { [weak self, weak flight] in
-            guard let self, abandonment == .cancels, let flight else { return }
+            guard let self, cancelsAbandoned, let flight else { return }
             if running[key] === flight { running[key] = nil }
             flight.task?.cancel()
         }

@@ -66,7 +66,7 @@ struct TimeLimitTests {
     @Test func `shared work runs once, and continues without the callers that were cancelled`()
         async throws
     {
-        let flights = SingleFlight<String, Int>(whenAbandoned: .cancels)
+        let flights = SingleFlight<String, Int>(cancelsAbandoned: true)
         let calls = (0..<3).map { _ in share(flights) }
         calls[0].cancel()
         await #expect(throws: CancellationError.self) { try await calls[0].value }
@@ -80,7 +80,7 @@ struct TimeLimitTests {
     @Test func `shared work without callers is cancelled, and the next call starts anew`()
         async throws
     {
-        let flights = SingleFlight<String, Int>(whenAbandoned: .cancels)
+        let flights = SingleFlight<String, Int>(cancelsAbandoned: true)
         let calls = (0..<2).map { _ in share(flights) }
         for call in calls { call.cancel() }
         for call in calls {

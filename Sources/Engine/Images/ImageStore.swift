@@ -47,7 +47,7 @@ package final class ImageStore {
     private let http: any HTTPClient
     private let now: () -> Timestamp
     private let queue = DispatchQueue(label: "images")
-    private let fetches = SingleFlight<Key, String>(whenAbandoned: .cancels)
+    private let fetches = SingleFlight<Key, String>(cancelsAbandoned: true)
     private var progress: [Key: SharedProgress] = [:]
     private var lastPart = 0
     /// The times of the last revalidations.

@@ -7,7 +7,7 @@ internal import System
 /// The registrations of this application at the servers of federated services.
 final class ClientRegistrations {
     /// The registration requests. Concurrent logins at one server share one registration.
-    private let requests = SingleFlight<SecretKey, RegisteredClient>(whenAbandoned: .cancels)
+    private let requests = SingleFlight<SecretKey, RegisteredClient>(cancelsAbandoned: true)
     /// The registrations that no successful login has used yet. They are stored with the first token.
     private var new: [SecretKey: RegisteredClient] = [:]
     private unowned let engine: Engine
