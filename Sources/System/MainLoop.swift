@@ -30,7 +30,6 @@ package enum MainLoop {
     /// In each round, the main queue comes first, then the ready descriptors in the order in which their sources were
     /// created, then the timers. A handler may suspend or cancel sources and timers of the same round.
     package static func run() -> Never {
-        let queue = dispatch_main_queue_descriptor()
         // Runs the work that was queued before the first round.
         dispatch_main_queue_run(nil)
         var active: [DescriptorSource] = []
@@ -39,9 +38,7 @@ package enum MainLoop {
             if isChanged {
                 isChanged = false
                 active = sources.filter(\.isRunning)
-                descriptors =
-                    [pollfd(fd: queue, events: Int16(POLLIN), revents: 0)]
-                    + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
+                descriptors = awaited(active)
             }
             let count = poll(
                 &descriptors, nfds_t(descriptors.count), MainLoopTimers.timeoutMilliseconds)
@@ -50,6 +47,12 @@ package enum MainLoop {
             if count > 0 { handle(descriptors, active) }
             MainLoopTimers.fire()
         }
+    }
+
+    /// Returns the descriptors of the main queue and of sources.
+    private static func awaited(_ active: [DescriptorSource]) -> [pollfd] {
+        [pollfd(fd: dispatch_main_queue_descriptor(), events: Int16(POLLIN), revents: 0)]
+            + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
     }
 
     /// Runs the main queue, if it is ready, and the handlers of the ready descriptors.
@@ -75,8 +78,7 @@ package enum MainLoop {
     package static func changedDescriptors() -> [(descriptor: Int32, events: Int16)]? {
         guard isChanged else { return nil }
         isChanged = false
-        return [(dispatch_main_queue_descriptor(), Int16(POLLIN))]
-            + sources.filter(\.isRunning).map { ($0.descriptor, $0.event.polled) }
+        return awaited(sources.filter(\.isRunning)).map { ($0.fd, $0.events) }
     }
 
     /// The time until the first timer in milliseconds; -1 without timers.
@@ -88,9 +90,7 @@ package enum MainLoop {
     /// Runs one round without waiting.
     package static func runOnce() {
         let active = sources.filter(\.isRunning)
-        var descriptors =
-            [pollfd(fd: dispatch_main_queue_descriptor(), events: Int16(POLLIN), revents: 0)]
-            + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
+        var descriptors = awaited(active)
         if poll(&descriptors, nfds_t(descriptors.count), 0) > 0 { handle(descriptors, active) }
         MainLoopTimers.fire()
     }
