@@ -99,24 +99,24 @@ struct CasesTests {
         #expect(image.width == 1024 && image.fullWidth * image.fullHeight > 48_000_000)
     }
 
-    @Test(arguments: [
-        "p-noeoi.jpg", "cut.bmp", "d-png-xmp.png", "d-dashes.jpg", "j-brob.jxl", "rle4.bmp",
-    ])
+    @Test(
+        arguments: [
+            ("Cases/p-noeoi.jpg", 0, [64, 43]), ("Cases/cut.bmp", 0, [48, 32]),
+            ("Cases/d-png-xmp.png", 12, [64, 43]), ("plain.webp", 4, [48, 32]),
+            ("lossless.webp", 4, [48, 32]), ("Cases/d-dashes.jpg", nil, [64, 43]),
+            ("Cases/j-brob.jxl", nil, [64, 43]), ("Cases/rle4.bmp", nil, [64, 43]),
+        ] as [(String, Int?, [Int])])
     func `a truncated picture is shown as far as it goes after a minute`(
-        name: String
+        name: String, missing: Int?, size: [Int]
     ) async throws {
         let fixture = try ImageHelperFixture()
-        let bytes = try Self.bytes("Samples/Cases/\(name)")
-        let isCut = name == "cut.bmp" || name == "p-noeoi.jpg"
-        // A third of the pixels, or the last chunk.
-        let missing = isCut ? 0 : name.hasSuffix("png") ? 12 : bytes.count / 3
-        let file = try fixture.file(bytes.dropLast(missing))
+        let bytes = try ImageHelperFixture.sample(name)
+        let file = try fixture.file(bytes.dropLast(missing ?? bytes.count / 3))
         await #expect(throws: ImageProcessorError.damaged) {
             _ = try await fixture.scale(file, pixels: 64)
         }
         Self.rest(file)
         try await fixture.scale(file, pixels: 64)
-        let size = name == "cut.bmp" ? [48, 32] : [64, 43]
         #expect(try await fixture.size(fixture.output) == size)
     }
 
@@ -130,7 +130,7 @@ struct CasesTests {
         name: String, start: [UInt8], byteCount: Int
     ) async throws {
         let fixture = try ImageHelperFixture()
-        let bytes = try Self.bytes("Samples/\(name)")
+        let bytes = try ImageHelperFixture.sample(name)
         let end = try #require(bytes.firstRange(of: start)).upperBound + byteCount
         let file = try fixture.file(Array(bytes[..<end]))
         Self.rest(file)
@@ -141,31 +141,16 @@ struct CasesTests {
 
     @Test func `a truncated PNG is shown up to its last byte`() async throws {
         // Three quarters of the rows, in a single chunk.
-        let image = try await pixels(Array(Self.bytes("Samples/plain.png")[..<100]))
+        let image = try await pixels(Array(ImageHelperFixture.sample("plain.png")[..<100]))
         let opaque = stride(from: 3, to: image.bytes.count, by: 4).filter { image.bytes[$0] == 255 }
         #expect(22...24 ~= opaque.count / image.width)
         #expect(color(of: image, 0) == [255, 0, 0, 255] && color(of: image, 3) == [0, 0, 0, 0])
     }
 
-    @Test(arguments: ["plain", "lossless"])
-    func `a truncated picture in WebP is shown as far as it goes after a minute`(
-        name: String
-    ) async throws {
-        let fixture = try ImageHelperFixture()
-        let bytes = try Self.bytes("Samples/\(name).webp")
-        let file = try fixture.file(bytes.dropLast(4))
-        await #expect(throws: ImageProcessorError.damaged) {
-            _ = try await fixture.scale(file, pixels: 64)
-        }
-        Self.rest(file)
-        try await fixture.scale(file, pixels: 64)
-        #expect(try await fixture.size(fixture.output) == [48, 32])
-    }
-
     @Test(arguments: ["arw", "cr2", "cr3", "dng", "nef", "orf", "pef", "raf", "rw2"])
     func `a raw file is shown by its preview`(ending: String) async throws {
         let fixture = try ImageHelperFixture()
-        let file = try fixture.file(Self.bytes("Samples/Raw/preview.\(ending)"))
+        let file = try fixture.file(sample: "Raw/preview.\(ending)")
         let facts = try await fixture.client.probe(file, urgency: .now)
         // All but one state that they are rotated.
         let size = ending == "raf" ? [1000, 16] : [16, 1000]
@@ -177,12 +162,12 @@ struct CasesTests {
     }
 
     @Test(arguments: [
-        "Samples/Raw/none.dng", "Samples/Raw/small.nef", "Samples/Raw/small.cr3",
-        "Samples/Cases/t-dng.dng",
+        "Raw/none.dng", "Raw/small.nef", "Raw/small.cr3",
+        "Cases/t-dng.dng",
     ])
     func `a raw file without a large preview has no image`(name: String) async throws {
         let fixture = try ImageHelperFixture()
-        let file = try fixture.file(Self.bytes(name))
+        let file = try fixture.file(sample: name)
         await #expect(throws: ImageProcessorError.damaged) {
             _ = try await fixture.client.probe(file, urgency: .now)
         }
@@ -191,7 +176,7 @@ struct CasesTests {
     @Test func `a large JPEG is scaled while it is decoded`() async throws {
         let fixture = try ImageHelperFixture()
         // The header states 200 megapixels. The missing pixels are gray.
-        var bytes = try Self.bytes("Samples/Cases/d-dashes.jpg")
+        var bytes = try ImageHelperFixture.sample("Cases/d-dashes.jpg")
         let frame = try #require(bytes.firstRange(of: [0xff, 0xc0, 0, 17, 8]))
         bytes.replaceSubrange(frame.upperBound..<frame.upperBound + 4, with: [47, 208, 63, 192])
         let large = try fixture.file(bytes, "large")
@@ -200,11 +185,6 @@ struct CasesTests {
     }
 
     // MARK: Files
-
-    private static func bytes(_ name: String) throws -> [UInt8] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        return Array(try Data(contentsOf: folder.appending(path: name)))
-    }
 
     /// Sets the modification time of a file to two minutes ago.
     private static func rest(_ file: [UInt8]) {
@@ -216,20 +196,18 @@ struct CasesTests {
     private func facts(_ name: String) async throws -> ImageFacts {
         let fixture = try ImageHelperFixture()
         return try await fixture.client.probe(
-            try fixture.file(Self.bytes("Samples/Cases/\(name)")), urgency: .now)
+            try fixture.file(sample: "Cases/\(name)"), urgency: .now)
     }
 
     private func pixels(_ name: String, size: Int = 4000) async throws -> DecodedPixels {
-        try await pixels(Self.bytes("Samples/Cases/\(name)"), size: size)
+        try await pixels(ImageHelperFixture.sample("Cases/\(name)"), size: size)
     }
 
     private func pixels(_ bytes: [UInt8], size: Int = 4000) async throws -> DecodedPixels {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(bytes)
         Self.rest(file)
-        let descriptor = open(file.map(CChar.init(bitPattern:)) + [0], O_RDONLY)
-        defer { close(descriptor) }
-        return try await fixture.client.pixels(of: descriptor, width: size, height: size)
+        return try await fixture.pixels(file, width: size, height: size)
     }
 
     /// Returns red, green, blue and alpha at the center of one of four parts.

@@ -74,18 +74,15 @@ struct DecodingTests {
 
     @Test(arguments: 1...8) func `the orientation is applied`(orientation: UInt16) async throws {
         let fixture = try ImageHelperFixture()
-        let sample = try Self.bytes("plain.jpg")
-        let body = Array("Exif\0\0".utf8) + TestImages.exif(orientation: orientation)
-        let length = body.count + 2
+        let exif = TestImages.exif(orientation: orientation)
         let file = try fixture.file(
-            sample[..<2] + [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 255)] + body
-                + sample[2...])
+            TestImages.adding(exif, to: ImageHelperFixture.sample("plain.jpg")))
         let (r, g, b, w) = (Self.red, Self.green, Self.blue, Self.white)
         let parts: [[Pixel]] = [
             [r, g, b, w], [g, r, w, b], [w, b, g, r], [b, w, r, g], [r, b, g, w], [b, r, w, g],
             [w, g, b, r], [g, w, r, b],
         ]
-        let image = try await pixels(file, fixture)
+        let image = try await fixture.pixels(file)
         #expect(image.width == (orientation < 5 ? 48 : 32))
         Self.expect(parts[Int(orientation) - 1], in: image, atMost: 40, "\(orientation)")
     }
@@ -97,13 +94,13 @@ struct DecodingTests {
     ])
     func `an image is scaled to the requested size, and never enlarged`(name: String) async throws {
         let fixture = try ImageHelperFixture()
-        let file = try fixture.file(Self.bytes(name))
-        let small = try await pixels(file, fixture, width: 12, height: 100)
+        let file = try fixture.file(sample: name)
+        let small = try await fixture.pixels(file, width: 12, height: 100)
         #expect(small.width == 12 && small.height == 8)
         #expect(small.fullWidth == 48 && small.fullHeight == 32)
         Self.expect(
             [Self.red, Self.green, Self.blue, Self.white], in: small, atMost: 40, "\(name)")
-        let large = try await pixels(file, fixture, width: 1000, height: 1000)
+        let large = try await fixture.pixels(file, width: 1000, height: 1000)
         #expect(large.width == 48 && large.height == 32)
         try await fixture.scale(file, pixels: 24)
         #expect(try await fixture.size(fixture.output) == [24, 16])
@@ -114,17 +111,18 @@ struct DecodingTests {
     @Test func `a written PNG has the pixels of the image, also with alpha`() async throws {
         let fixture = try ImageHelperFixture()
         for name in ["plain.png", "alpha.png"] {
-            let file = try fixture.file(Self.bytes(name))
+            let file = try fixture.file(sample: name)
             try await fixture.scale(file, pixels: 100, texts: ["Thumb::URI": "file:///a"])
-            let original = try await pixels(file, fixture)
-            let written = try await pixels(Array(fixture.output.utf8), fixture)
+            let original = try await fixture.pixels(file)
+            let written = try await fixture.pixels(Array(fixture.output.utf8))
             #expect(written.bytes.elementsEqual(original.bytes), "\(name)")
         }
     }
 
     @Test func `the memory of pixels cannot be changed`() async throws {
         let fixture = try ImageHelperFixture()
-        let image = try await pixels(try fixture.file(Self.bytes("plain.png")), fixture)
+        let image = try await fixture.pixels(
+            try fixture.file(sample: "plain.png"))
         let memory = UnsafeMutableRawPointer(mutating: image.bytes.baseAddress)
         #expect(mprotect(memory, image.bytes.count, PROT_READ | PROT_WRITE) != 0)
     }
@@ -140,18 +138,18 @@ struct DecodingTests {
     @Test func `a process with libraries for a rare format also decodes common ones`() async throws
     {
         let fixture = try ImageHelperFixture()
-        _ = try await pixels(try fixture.file(Self.bytes("plain.jpg")), fixture)
+        _ = try await fixture.pixels(try fixture.file(sample: "plain.jpg"))
         let first = try #require(fixture.client.processID)
-        _ = try await pixels(try fixture.file(Self.bytes("plain.heic")), fixture)
+        _ = try await fixture.pixels(try fixture.file(sample: "plain.heic"))
         let second = try #require(fixture.client.processID)
         #expect(second != first)
-        _ = try await pixels(try fixture.file(Self.bytes("plain.jpg")), fixture)
+        _ = try await fixture.pixels(try fixture.file(sample: "plain.jpg"))
         #expect(fixture.client.processID == second)
     }
 
     @Test func `a file that is truncated during the call is not readable`() async throws {
         let fixture = try ImageHelperFixture()
-        let path = try fixture.file(Self.bytes("plain.jpg"))
+        let path = try fixture.file(sample: "plain.jpg")
         // The kernel reports missing pages of a mapped file with this signal.
         _ = try await fixture.client.probe(path, urgency: .now)
         let process = try #require(fixture.client.processID)
@@ -185,23 +183,9 @@ struct DecodingTests {
 
     // MARK: Samples
 
-    private static func bytes(_ name: String) throws -> [UInt8] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent()
-        return Array(try Data(contentsOf: folder.appending(path: "Samples/\(name)")))
-    }
-
-    private func pixels(
-        _ file: [UInt8], _ fixture: ImageHelperFixture, width: Int = 4000, height: Int = 4000
-    ) async throws -> DecodedPixels {
-        let path = file.map(CChar.init(bitPattern:)) + [0]
-        let descriptor = open(path, O_RDONLY)
-        defer { close(descriptor) }
-        return try await fixture.client.pixels(of: descriptor, width: width, height: height)
-    }
-
     private func expect(_ parts: [Pixel], in name: String, atMost difference: Int) async throws {
         let fixture = try ImageHelperFixture()
-        let image = try await pixels(try fixture.file(Self.bytes(name)), fixture)
+        let image = try await fixture.pixels(try fixture.file(sample: name))
         #expect(image.width == 48 && image.height == 32)
         Self.expect(parts, in: image, atMost: difference, name)
     }

@@ -56,7 +56,7 @@ struct HelperRestrictionsTests {
         _ = try await fixture.client.probe(
             try fixture.file(TestImages.jpeg(40, 30)), urgency: .now)
         let process = try #require(fixture.client.processID)
-        let status = try #require(Self.read("/proc/\(process)/status"))
+        let status = try #require(KernelFile.text("/proc/\(process)/status"))
         #expect(status.contains("\nSeccomp:\t2\n"))
         #expect(status.contains("\nNoNewPrivs:\t1\n"))
     }
@@ -76,14 +76,5 @@ struct HelperRestrictionsTests {
             return lstat("/proc/\(process)/fd/\(number)", &status) == 0
         }
         #expect(opened == [0, 1, 2, 3])
-    }
-
-    private static func read(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
-        var bytes = [UInt8](repeating: 0, count: 16 << 10)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        return String(decoding: bytes[..<max(0, count)], as: UTF8.self)
     }
 }

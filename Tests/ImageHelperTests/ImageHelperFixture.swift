@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import ImageMetadata
 import Logging
 import ProviderKit
@@ -49,16 +49,27 @@ final class ImageHelperFixture {
         let path = directory.appending(name)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            guard count > 0 else { throw WriteFailed() }
-            rest = rest.dropFirst(count)
-        }
+        guard AtomicFile.writeAll(bytes, to: descriptor) else { throw FileError(code: errno) }
         return Array(path.utf8)
     }
 
-    struct WriteFailed: Error {}
+    /// Writes a copy of a sample and returns its path.
+    func file(sample name: String) throws -> [UInt8] { try file(Self.sample(name)) }
+
+    /// Returns the bytes of a file in the folder of samples.
+    nonisolated static func sample(_ name: String) throws -> [UInt8] {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return Array(try Data(contentsOf: folder.appending(path: "Samples/\(name)")))
+    }
+
+    /// Decodes a file.
+    func pixels(
+        _ file: [UInt8], width: Int = 4000, height: Int = 4000
+    ) async throws -> DecodedPixels {
+        let descriptor = open(file.map(CChar.init(bitPattern:)) + [0], O_RDONLY)
+        defer { close(descriptor) }
+        return try await client.pixels(of: descriptor, width: width, height: height)
+    }
 
     var output: String { directory.appending("output") }
 

@@ -6,7 +6,11 @@ import ImageMetadata
 enum TestImages {
     static func jpeg(_ width: Int, _ height: Int, exif: [UInt8] = []) -> [UInt8] {
         let file = JPEGImage(width: width, height: height, color: "#204080").file
-        guard !exif.isEmpty else { return file }
+        return exif.isEmpty ? file : adding(exif, to: file)
+    }
+
+    /// Adds a segment of EXIF to a JPEG file.
+    static func adding(_ exif: [UInt8], to file: [UInt8]) -> [UInt8] {
         let body = Array("Exif\0\0".utf8) + exif
         let length = body.count + 2
         return file[..<2] + [0xff, 0xe1, UInt8(length >> 8), UInt8(length & 255)] + body
