@@ -20,9 +20,7 @@ struct DateTests {
 
     /// The time in a JPEG file with segments of metadata.
     private static func taken(_ segments: [UInt8]...) -> CivilTime? {
-        func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
-            [0xff, marker] + Samples.big(body.count + 2, 2) + body
-        }
+        let segment = Samples.segment
         let iptc = Array("Photoshop 3.0".utf8)
         let file =
             [0xff, 0xd8] + segments.flatMap { segment($0.starts(with: iptc) ? 0xed : 0xe1, $0) }
@@ -156,9 +154,7 @@ struct DateTests {
 
     @Test func `the time is read from texts of a PNG file`() {
         func taken(_ type: String, _ data: [UInt8]) -> CivilTime? {
-            func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
-                Samples.big(body.count, 4) + Array(type.utf8) + body + Samples.big(0, 4)
-            }
+            let chunk = Samples.chunk
             let file =
                 Samples.png[..<8] + chunk("IHDR", Samples.big(4, 4) + Samples.big(3, 4) + [8])
                 + chunk("IDAT", [UInt8](repeating: 0, count: 100_000)) + chunk(type, data)
@@ -175,18 +171,18 @@ struct DateTests {
             taken("tEXt", Array("Creation Time\0Sat, 3 Feb 2001 04:05:06 GMT".utf8)) == Self.utc)
         #expect(taken("tEXt", Array("creation time\0Sat Feb  3 04:05:06 2001".utf8)) == Self.time)
         #expect(taken("tEXt", Array("Software\0\(Self.text)".utf8)) == nil)
-        let digits = block.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
-        let profile = "\nexif\n      \(block.count)\n\(digits)\n"
-        #expect(taken("tEXt", Array("Raw profile type exif\0\(profile)".utf8)) == Self.time)
-        let compressed = profile.utf8.reversed()
+        func profile(_ name: String, _ bytes: [UInt8]) -> String {
+            let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            return "\n\(name)\n      \(bytes.count)\n\(digits.joined())\n"
+        }
+        let exifProfile = profile("exif", block)
+        #expect(taken("tEXt", Array("Raw profile type exif\0\(exifProfile)".utf8)) == Self.time)
+        let compressed = exifProfile.utf8.reversed()
         #expect(taken("zTXt", Array("Raw profile type APP1\0\0".utf8) + compressed) == Self.time)
-        let iptc = Self.iptcDate + Self.iptcTime
-        let iptcDigits = iptc.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        let iptcProfile = "\niptc\n      \(iptcDigits.count)\n\(iptcDigits.joined())\n"
+        let iptcProfile = profile("iptc", Self.iptcDate + Self.iptcTime)
         #expect(taken("tEXt", Array("Raw profile type iptc\0\(iptcProfile)".utf8)) == Self.utc)
         let packet = "<x xmp:CreateDate='2001-02-03T04:05:06Z'/>"
-        let xmpDigits = Self.xmp(packet).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-        let xmpProfile = "\ngeneric\n      \(xmpDigits.count)\n\(xmpDigits.joined())\n"
+        let xmpProfile = profile("generic", Self.xmp(packet))
         #expect(taken("tEXt", Array("Raw profile type APP1\0\(xmpProfile)".utf8)) == Self.utc)
         #expect(taken("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(packet)".utf8)) == Self.utc)
         #expect(
@@ -206,10 +202,7 @@ struct DateTests {
 
     /// The time in a HEIF file whose EXIF is in the box `idat`, or elsewhere in the file.
     private static func inHEIF(_ block: [UInt8], isInBox: Bool) -> CivilTime? {
-        func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
-            Samples.big(body.count + 8, 4) + Array(type.utf8) + body
-        }
-        let big = Samples.big
+        let (box, big) = (Samples.box, Samples.big)
         let head = box("ftyp", Array("heic".utf8) + big(0, 4))
         func meta(_ place: Int) -> [UInt8] {
             let entry = box("infe", [2, 0, 0, 0] + big(2, 2) + big(0, 2) + Array("Exif\0".utf8))

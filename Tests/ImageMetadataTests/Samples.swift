@@ -11,6 +11,21 @@ enum Samples {
         big(number, count).reversed()
     }
 
+    /// A segment of a JPEG file.
+    static func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
+        [0xff, marker] + big(body.count + 2, 2) + body
+    }
+
+    /// A chunk of a PNG file, without its checksum.
+    static func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
+        big(body.count, 4) + Array(type.utf8) + body + big(0, 4)
+    }
+
+    /// A box of an ISO base media file.
+    static func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
+        big(body.count + 8, 4) + Array(type.utf8) + body
+    }
+
     /// Stored as 400 by 300 pixels, with an orientation that rotates it.
     static let exif: [UInt8] = {
         var block = ExifBlock()
@@ -42,23 +57,15 @@ enum Samples {
         return head + values + big(fields.count, 8) + Array(fields.joined()) + big(0, 8)
     }()
 
-    static let jpeg: [UInt8] = {
-        func segment(_ marker: UInt8, _ body: [UInt8]) -> [UInt8] {
-            [0xff, marker] + big(body.count + 2, 2) + body
-        }
-        return [0xff, 0xd8] + segment(0xe1, Array("Exif\0\0".utf8) + exif)
-            + [0xff] + segment(0xc2, [8] + big(300, 2) + big(400, 2) + [1, 1, 0x11, 0])
-            + segment(0xda, [1, 1, 0, 0, 63, 0]) + [1, 2, 3, 0xff, 0xd9]
-    }()
+    static let jpeg =
+        [0xff, 0xd8] + segment(0xe1, Array("Exif\0\0".utf8) + exif)
+        + [0xff] + segment(0xc2, [8] + big(300, 2) + big(400, 2) + [1, 1, 0x11, 0])
+        + segment(0xda, [1, 1, 0, 0, 63, 0]) + [1, 2, 3, 0xff, 0xd9]
 
-    static let png: [UInt8] = {
-        func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
-            big(body.count, 4) + Array(type.utf8) + body + big(0, 4)
-        }
-        return [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
-            + chunk("IHDR", big(400, 4) + big(300, 4) + [8, 2, 0, 0, 0]) + chunk("IDAT", [1, 2])
-            + chunk("eXIf", exif) + chunk("IEND", [])
-    }()
+    static let png =
+        [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
+        + chunk("IHDR", big(400, 4) + big(300, 4) + [8, 2, 0, 0, 0]) + chunk("IDAT", [1, 2])
+        + chunk("eXIf", exif) + chunk("IEND", [])
 
     static func webP(_ kind: String) -> [UInt8] {
         func chunk(_ type: String, _ body: [UInt8]) -> [UInt8] {
@@ -95,9 +102,6 @@ enum Samples {
         + little(300, 4) + little(-400, 4) + little(1, 2)
 
     static let heif: [UInt8] = {
-        func box(_ type: String, _ body: [UInt8]) -> [UInt8] {
-            big(body.count + 8, 4) + Array(type.utf8) + body
-        }
         let version = [UInt8](repeating: 0, count: 4)
         let head = box("ftyp", Array("heic\0\0\0\0heic".utf8))
         let item = box("infe", [2, 0, 0, 0] + big(2, 2) + big(0, 2) + Array("Exif\0".utf8))
