@@ -42,6 +42,7 @@ struct BlockedPathsTests {
         #expect(paths.permits(path("/photos/a/3"), at: 1))
         paths.add(path("/photos/a/2"), thread: 2, at: 0)
         #expect(!paths.permits(path("/photos/a/3"), at: 1))
+        #expect(!paths.permits(path("/photos/a/b/4"), at: 1))
         #expect(paths.permits(path("/photos/b/3"), at: 1))
     }
 

@@ -75,19 +75,6 @@ import Testing
         files.release("/p/a")
     }
 
-    @Test func `two blocked files make their folder unavailable`() async {
-        let threads = threads()
-        files.hanging.update { $0 = ["/p/x/a", "/p/x/b"] }
-        #expect(await !touch("/p/x/a", threads))
-        #expect(await touch("/p/x/c", threads))
-        #expect(await !touch("/p/x/b", threads))
-        #expect(await !touch("/p/x/c", threads))
-        #expect(await !touch("/p/x/y/d", threads))
-        #expect(await touch("/p/e", threads))
-        #expect(threads.blockedCount == 2)
-        for path in files.hanging.value { files.release(path) }
-    }
-
     @Test func `a part of the root folder blocks a limited number of threads`() async {
         let threads = threads { $0.blockedInPart = 3 }
         threads.setRoot(Array("/p".utf8))
@@ -143,14 +130,6 @@ import Testing
         #expect(result == nil)
         files.release("/p/a")
         try await discarded.wait { $0 == [7] ? true : nil }
-    }
-
-    @Test func `a suspended file is unavailable for the retry interval`() async {
-        let threads = threads()
-        threads.suspend(Array("/p/a".utf8))
-        #expect(await !touch("/p/a", threads))
-        #expect(await touch("/p/b", threads))
-        #expect(files.begun.value == ["/p/b"])
     }
 
     @Test func `the kernel's mount points are absolute paths`() {
