@@ -10,8 +10,8 @@ package final class Animation: Object {
     ///   - handler: Receives the part that is done, up to 1 at the end.
     package init(_ widget: Widget, seconds: Double = 0.2, _ handler: @escaping (Double) -> Void) {
         let target = adw_callback_animation_target_new(
-            { HandlerContext<Double, Void>.call($1, $0) }, HandlerContext.retained(handler),
-            { HandlerContext<Double, Void>.release($0) })
+            { HandlerContext<Double>.call($1, $0) }, HandlerContext.retained(handler),
+            { HandlerContext<Double>.release($0) })
         super.init(
             owning: UnsafeMutableRawPointer(
                 adw_timed_animation_new(widget.widget, 0, 1, guint(seconds * 1000), target)))

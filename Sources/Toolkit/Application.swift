@@ -114,9 +114,9 @@ package final class Application: Object {
             { source, result, context in
                 let window = UnsafeMutablePointer<GtkWindow>(OpaquePointer(source))
                 if gtk_show_uri_full_finish(window, result, nil) == 0 {
-                    HandlerContext<Void, Void>.call(context, ())
+                    HandlerContext<Void>.call(context, ())
                 }
-                HandlerContext<Void, Void>.release(context)
+                HandlerContext<Void>.release(context)
             }, HandlerContext.retained(onFailure))
     }
 }

@@ -153,12 +153,12 @@ package final class MenuButton: Widget {
         gtk_menu_button_set_popover(opaque, menu.widget)
         setName(tooltip)
         gtk_menu_button_set_create_popup_func(
-            opaque, { _, context in HandlerContext<Void, Void>.call(context, ()) },
-            HandlerContext<Void, Void>.retained { [weak self] in
+            opaque, { _, context in HandlerContext<Void>.call(context, ()) },
+            HandlerContext<Void>.retained { [weak self] in
                 guard let self else { return }
                 menu.rememberFocus(of: gtk_widget_get_root(widget))
                 onOpen(menu)
-            }, { HandlerContext<Void, Void>.release($0) })
+            }, { HandlerContext<Void>.release($0) })
     }
 
     package func open() { gtk_menu_button_popup(opaque) }

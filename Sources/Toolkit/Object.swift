@@ -1,4 +1,5 @@
 internal import CAdwaita
+internal import System
 
 /// A reference to a GObject.
 ///
@@ -36,9 +37,9 @@ package class Object {
             raw, signal, HandlerContext.retained(handler),
             { closure, result, count, values, _, _ in
                 let call = SignalCall(result: result, count: Int(count), values: values)
-                HandlerContext<SignalCall, Void>.call(shim_closure_context(closure), call)
+                HandlerContext<SignalCall>.call(shim_closure_context(closure), call)
             },
-            { context, _ in HandlerContext<SignalCall, Void>.release(context) })
+            { context, _ in HandlerContext<SignalCall>.release(context) })
     }
 
     /// Calls `handler` when a property changes.
@@ -48,21 +49,18 @@ package class Object {
 }
 
 /// A handler as the context of a C callback. Used on the main thread only.
-final class HandlerContext<Argument, Result: Sendable>: Sendable {
-    private let handler: (Argument) -> Result
+final class HandlerContext<Argument> {
+    private let handler: (Argument) -> Void
 
-    private init(_ handler: @escaping (Argument) -> Result) { self.handler = handler }
+    private init(_ handler: @escaping (Argument) -> Void) { self.handler = handler }
 
-    static func retained(_ handler: @escaping (Argument) -> Result) -> UnsafeMutableRawPointer {
+    static func retained(_ handler: @escaping (Argument) -> Void) -> UnsafeMutableRawPointer {
         Unmanaged.passRetained(HandlerContext(handler)).toOpaque()
     }
-    nonisolated static func call(_ context: UnsafeMutableRawPointer?, _ argument: Argument)
-        -> Result
-    {
-        guard let context else { fatalError("GTK passed no context") }
-        nonisolated(unsafe) let argument = argument
-        let object = Unmanaged<HandlerContext>.fromOpaque(context).takeUnretainedValue()
-        return MainActor.assumeIsolated { object.handler(argument) }
+    nonisolated static func call(_ context: UnsafeMutableRawPointer?, _ argument: Argument) {
+        CallbackContext.enter(context, argument) { (context: HandlerContext, argument) in
+            context.handler(argument)
+        }
     }
     nonisolated static func release(_ context: UnsafeMutableRawPointer?) {
         if let context { Unmanaged<HandlerContext>.fromOpaque(context).release() }
