@@ -45,8 +45,7 @@ final class FeedGrid {
     private var restoresFocus = false
 
     private static let spacing = 6.0
-    private static let firstRetry = Duration.seconds(5)
-    private var retryDelay = firstRetry
+    private var backoff = Backoff(first: .seconds(5), factor: 2, longest: .seconds(300))
     private lazy var retryTimer = MainLoopTimer { [weak self] in self?.retry() }
 
     init(_ loader: ImageLoader, _ actions: PhotoActions, top: Widget) {
@@ -170,7 +169,7 @@ final class FeedGrid {
 
     /// Requests the images that failed again.
     func retryFailed() {
-        retryDelay = Self.firstRetry
+        backoff.recordSuccess()
         retry()
     }
 
@@ -183,8 +182,8 @@ final class FeedGrid {
     /// Requests the images that failed after a time that doubles with each failure.
     func scheduleRetry() {
         guard !retryTimer.isRunning else { return }
-        retryTimer.start(after: retryDelay)
-        retryDelay = min(retryDelay * 2, .seconds(300))
+        backoff.recordFailure()
+        retryTimer.start(after: backoff.pause)
     }
 
     private func reset() {

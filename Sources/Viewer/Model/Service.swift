@@ -34,7 +34,7 @@ final class Service {
     private var isLoading = false
     private var isStale = false
     private lazy var reloadTimer = MainLoopTimer { [weak self] in self?.load() }
-    private var failures = 0
+    private var backoff = Backoff(first: .seconds(2), factor: 2, longest: .seconds(60))
 
     init(_ connection: BusConnection) {
         self.connection = connection
@@ -98,7 +98,7 @@ final class Service {
                 // Assigned before the next call, during which a change would be lost.
                 mirror = DaemonMirror(manager: mirror.manager, objects: try await client.objects())
                 mirror.merge(try await client.manager.properties())
-                failures = 0
+                backoff.recordSuccess()
                 isLoading = false
                 update(.ready)
             } catch {
@@ -113,12 +113,10 @@ final class Service {
     }
 
     private func fail(_ error: any Error) {
-        failures += 1
+        backoff.recordFailure()
         update(.failed(Problem(error)))
-        // Once a minute at most; a new owner of the name is reported by the bus.
-        if connection.isConnected {
-            reloadTimer.start(after: .seconds(min(60, 1 << min(failures, 6))))
-        }
+        // A new owner of the name is reported by the bus.
+        if connection.isConnected { reloadTimer.start(after: backoff.pause) }
     }
 
     private func update(_ state: State) {
