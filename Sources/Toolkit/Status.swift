@@ -14,15 +14,15 @@ package final class StatusPage: Widget {
     }
 }
 
-/// An activity indicator. The owner ends it, also if there is no result in time.
+/// An activity indicator, which turns while it is on the screen. The owner hides it, also if there is no result in time.
 package final class Spinner: Widget {
     package init(size: Int = 32) {
         super.init(gtk_spinner_new())
         setMinimumSize(width: size, height: size)
         setAccessibleName(tr("In progress"))
+        connect("map") { gtk_spinner_start($0.sender) }
+        connect("unmap") { gtk_spinner_stop($0.sender) }
     }
-
-    package func setSpinning(_ isOn: Bool) { gtk_spinner_set_spinning(opaque, isOn ? 1 : 0) }
 }
 
 package final class ProgressBar: Widget {

@@ -126,7 +126,6 @@ final class LoginDialog: Dialog {
             !provider.redirectAddress.isEmpty && !provider.has("server")
             && [.loginFailed, .notConfigured].contains(error.kind)
         pages.visiblePage = "form"
-        spinner.setSpinning(false)
         let isName = [.userExists, .noSuchUser].contains(error.kind)
         (isName && hasNames ? username : hasPassword ? password : server).grabFocus()
     }
@@ -172,7 +171,6 @@ final class LoginDialog: Dialog {
         hasOpenedBrowser = false
         progressLabel.text = tr("Logging in…")
         browserBox.isVisible = false
-        spinner.setSpinning(true)
         pages.visiblePage = "progress"
         Task {
             do {

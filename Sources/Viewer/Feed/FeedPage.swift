@@ -235,7 +235,6 @@ final class FeedPage {
             newPhotos.setLabel(trn("{count} new photo", "{count} new photos", Int(feed.newCount)))
         }
         tail.isVisible = feed.state == .loading && (!feed.photos.isEmpty || profile.account != nil)
-        tail.setSpinning(tail.isVisible)
         profile.reason.isVisible = false
         if !feed.photos.isEmpty { return show("photos") }
         switch feed.state {
@@ -371,6 +370,5 @@ final class FeedPage {
         if page == "photos", stack.visiblePage != page, !isInUse { grid.takeFocus() }
         stack.visiblePage = page
         updateMonthButton()
-        loading.setSpinning(page == "loading")
     }
 }

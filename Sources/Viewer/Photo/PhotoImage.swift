@@ -91,7 +91,7 @@ final class PhotoImage {
             show(image)
         } else {
             view.show(nil, isSamePhoto: false)
-            setLoading(true)
+            spinner.isVisible = true
         }
         loadSharp()
     }
@@ -155,7 +155,7 @@ final class PhotoImage {
 
     /// Shows why there is no sharp image. An image that cannot be decoded is not shown in another size, either.
     private func fail(_ error: any Error) {
-        setLoading(false)
+        spinner.isVisible = false
         if error is ImageProcessorError {
             isRefused = true
             shown = nil
@@ -166,7 +166,7 @@ final class PhotoImage {
     }
 
     private func show(_ image: LoadedImage) {
-        setLoading(false)
+        spinner.isVisible = false
         problemBox.isVisible = false
         let isSamePhoto = shown != nil
         shown = image
@@ -174,11 +174,6 @@ final class PhotoImage {
         // The image may be a smaller one of the service.
         if let whole = photo?.size, whole.width >= size.width { size = whole }
         view.show(image.texture, size: size, isSamePhoto: isSamePhoto)
-    }
-
-    private func setLoading(_ isLoading: Bool) {
-        spinner.isVisible = isLoading
-        spinner.setSpinning(isLoading)
     }
 
     /// Loads the images of the next and the previous photo for the whole view.
