@@ -1,11 +1,29 @@
 internal import CAdwaita
 internal import System
 
-/// A widget that its owner draws.
-@MainActor
+/// An image at its place in a canvas.
+package struct PlacedTexture {
+    let texture: Texture
+    package var center: SIMD2<Double>
+    let size: SIMD2<Double>
+    let degrees: Double
+
+    /// - Parameters:
+    ///   - texture: The image.
+    ///   - center: The center.
+    ///   - size: The width and the height before the rotation.
+    ///   - degrees: The rotation, clockwise.
+    package init(
+        _ texture: Texture, center: SIMD2<Double>, size: SIMD2<Double>, degrees: Double
+    ) {
+        (self.texture, self.center, self.size, self.degrees) = (texture, center, size, degrees)
+    }
+}
+
+/// A widget that shows images.
 package final class Canvas: Widget {
-    /// Draws the content.
-    package var onDraw: ((Drawing) -> Void)?
+    /// Returns the images of a frame, each of which covers those before.
+    package var onDraw: (() -> [PlacedTexture])?
     /// Called when the widget got another size.
     package var onResize: (() -> Void)?
 
@@ -27,7 +45,7 @@ package final class Canvas: Widget {
             functions.pointee.snapshot = { widget, snapshot in
                 CallbackContext.enter(Canvas.context(of: widget), snapshot) {
                     (canvas: Canvas, snapshot) in
-                    if let snapshot { canvas.onDraw?(Drawing(snapshot: snapshot)) }
+                    for image in canvas.onDraw?() ?? [] { canvas.draw(image, snapshot) }
                 }
             }
             functions.pointee.size_allocate = { widget, _, _, _ in
@@ -43,46 +61,34 @@ package final class Canvas: Widget {
     ) -> UnsafeMutableRawPointer? {
         widget?.withMemoryRebound(to: GObject.self, capacity: 1) { g_object_get_data($0, key) }
     }
-}
 
-/// The drawing operations of one frame.
-@MainActor
-package struct Drawing {
-    let snapshot: OpaquePointer
-
-    /// Draws an image around a center.
-    ///
-    /// - Parameters:
-    ///   - texture: The image.
-    ///   - center: The center.
-    ///   - size: The width and the height before the rotation.
-    ///   - degrees: The rotation, clockwise.
-    package func image(
-        _ texture: Texture, center: SIMD2<Double>, size: SIMD2<Double>, degrees: Double
-    ) {
+    private func draw(_ image: PlacedTexture, _ snapshot: OpaquePointer?) {
         gtk_snapshot_save(snapshot)
-        var place = graphene_point_t(x: Float(center.x), y: Float(center.y))
+        var place = graphene_point_t(x: Float(image.center.x), y: Float(image.center.y))
         gtk_snapshot_translate(snapshot, &place)
-        if degrees != 0 { gtk_snapshot_rotate(snapshot, Float(degrees)) }
-        var bounds = graphene_rect_t(
-            origin: graphene_point_t(x: Float(-size.x / 2), y: Float(-size.y / 2)),
-            size: graphene_size_t(width: Float(size.x), height: Float(size.y)))
-        if texture.isTransparent { checkerboard(&bounds) }
-        gtk_snapshot_append_texture(snapshot, texture.raw, &bounds)
+        if image.degrees != 0 { gtk_snapshot_rotate(snapshot, Float(image.degrees)) }
+        let (width, height) = (Float(image.size.x), Float(image.size.y))
+        var bounds = Self.rectangle(-width / 2, -height / 2, width, height)
+        if image.texture.isTransparent { drawCheckerboard(&bounds, snapshot) }
+        gtk_snapshot_append_texture(snapshot, image.texture.raw, &bounds)
         gtk_snapshot_restore(snapshot)
     }
 
+    private static func rectangle(
+        _ x: Float, _ y: Float, _ width: Float, _ height: Float
+    ) -> graphene_rect_t {
+        graphene_rect_t(
+            origin: graphene_point_t(x: x, y: y),
+            size: graphene_size_t(width: width, height: height))
+    }
+
     /// Draws the gray squares that are visible through a transparent image.
-    private func checkerboard(_ bounds: inout graphene_rect_t) {
-        func square(_ x: Float, _ y: Float, _ side: Float) -> graphene_rect_t {
-            graphene_rect_t(
-                origin: graphene_point_t(x: x, y: y),
-                size: graphene_size_t(width: side, height: side))
-        }
-        var tile = square(0, 0, 20)
+    private func drawCheckerboard(_ bounds: inout graphene_rect_t, _ snapshot: OpaquePointer?) {
+        var tile = Self.rectangle(0, 0, 20, 20)
         gtk_snapshot_push_repeat(snapshot, &bounds, &tile)
         for (area, gray) in [
-            (tile, Float(0.4)), (square(0, 0, 10), 0.6), (square(10, 10, 10), 0.6),
+            (tile, Float(0.4)), (Self.rectangle(0, 0, 10, 10), 0.6),
+            (Self.rectangle(10, 10, 10, 10), 0.6),
         ] {
             var area = area
             var color = GdkRGBA(red: gray, green: gray, blue: gray, alpha: 1)

@@ -12,21 +12,13 @@ final class PhotoView {
     private(set) var transform = PhotoTransform()
     var isCursorHidden = false { didSet { updateCursor() } }
 
-    /// An image at its place in the view.
-    private struct Picture {
-        let texture: Texture
-        var center: SIMD2<Double>
-        let size: SIMD2<Double>
-        let degrees: Double
-    }
-
     private var texture: Texture?
     /// The changes that the user requested before the first image of the photo.
     private var requests: [(inout PhotoTransform) -> Void] = []
     /// The movement to another transform.
     private var movement: (from: PhotoTransform, to: PhotoTransform)?
     /// The photo that makes room for the next one, the distance in which that follows, and the part that is done.
-    private var slide: (old: Picture, distance: Double, part: Double)?
+    private var slide: (old: PlacedTexture, distance: Double, part: Double)?
     /// The animations of the movement or after a drag, of the slide, and of a photo that returns after a swipe.
     private var moving, sliding, returning: Animation?
     private var inertia = Inertia()
@@ -41,7 +33,7 @@ final class PhotoView {
 
     init() {
         widget.isFocusable = true
-        widget.onDraw = { [unowned self] in draw($0) }
+        widget.onDraw = { [unowned self] in pictures }
         widget.onResize = { [unowned self] in
             adapt { [widget] in
                 $0.setView(
@@ -158,7 +150,7 @@ final class PhotoView {
     }
 
     /// The image at its place; nil without an image.
-    private var picture: Picture? {
+    private var picture: PlacedTexture? {
         guard let texture else { return nil }
         var center = transform.viewSize / 2 + transform.offset
         center.x += swipe.offset
@@ -172,10 +164,11 @@ final class PhotoView {
             let corner = (center - size / 2) * pixels
             center = corner.rounded(.toNearestOrAwayFromZero) / pixels + size / 2
         }
-        return Picture(texture: texture, center: center, size: size, degrees: transform.degrees)
+        return PlacedTexture(texture, center: center, size: size, degrees: transform.degrees)
     }
 
-    private func draw(_ drawing: Drawing) {
+    /// The images of a frame: that of the photo, and during a slide the one before.
+    private var pictures: [PlacedTexture] {
         var pictures = [picture].compactMap(\.self)
         if var slide {
             for index in pictures.indices {
@@ -184,11 +177,7 @@ final class PhotoView {
             slide.old.center.x -= slide.distance * slide.part
             pictures.append(slide.old)
         }
-        for picture in pictures {
-            drawing.image(
-                picture.texture, center: picture.center, size: picture.size,
-                degrees: picture.degrees)
-        }
+        return pictures
     }
 
     // MARK: Pointer
