@@ -81,7 +81,6 @@ final class FeedGrid {
                 // The date of a local photo is known after its file was read.
                 hasOldMonths = true
                 scheduleUpdate()
-            case .arrived: break
             case .available: retryFailed()
             }
         }

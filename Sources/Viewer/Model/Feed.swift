@@ -16,14 +16,12 @@ final class Feed {
     enum Change {
         /// All photos were replaced, and the number of new ones is 0.
         case reset
-        /// Photos were added at the end, or the state changed.
+        /// Photos were added at the end, or the state or the number of new photos changed.
         case extended
         /// Some photos left, or returned to their places.
         case removed
         /// The photo at an index changed.
         case photo(Int)
-        /// The number of new photos changed.
-        case arrived
         /// The account and the network are available again.
         case available
     }
@@ -247,7 +245,7 @@ final class Feed {
             guard let page else {
                 guard arrived > 0 else { return }
                 newCount += arrived
-                return changed.emit(.arrived)
+                return changed.emit(.extended)
             }
             for photo in page.photos { change(photo.id) { $0 = photo } }
             for (id, index) in restored where index <= photos.count {
@@ -269,7 +267,7 @@ final class Feed {
             let newCount = known == nil ? self.newCount + arrived : unknown
             guard newCount > self.newCount else { return }
             self.newCount = newCount
-            changed.emit(.arrived)
+            changed.emit(.extended)
         }
     }
 

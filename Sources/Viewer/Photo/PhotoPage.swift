@@ -152,7 +152,6 @@ final class PhotoPage {
                     show(min(index, feed.photos.count - 1))
                 }
             case .extended: updateState()
-            case .arrived: break
             case .available: image.retry()
             }
         }
