@@ -48,16 +48,12 @@ extension Window {
     ///   - path: The file.
     ///   - completion: Called with the reason if the program could not be started.
     package func openWith(_ path: String, completion: @escaping (String) -> Void) {
-        let file = g_file_new_for_path(path)
-        let dialog = Widget(gtk_app_chooser_dialog_new(window, GTK_DIALOG_MODAL, file))
-        // The closure keeps the dialog and the file until the response.
-        var kept: (Widget, Object)? = (dialog, Object(owning: file))
+        let file = Object(owning: g_file_new_for_path(path))
+        let dialog = Widget(gtk_app_chooser_dialog_new(window, GTK_DIALOG_MODAL, file.opaque))
         dialog.connect("response") { call in
-            guard let (dialog, file) = kept else { return }
-            kept = nil
-            defer { gtk_window_destroy(dialog.cast()) }
+            defer { gtk_window_destroy(UnsafeMutablePointer(call.sender)) }
             guard call.int(1) == Int(GTK_RESPONSE_OK.rawValue),
-                let program = gtk_app_chooser_get_app_info(dialog.opaque)
+                let program = gtk_app_chooser_get_app_info(call.sender)
             else { return }
             defer { g_object_unref(UnsafeMutableRawPointer(program)) }
             var failure: UnsafeMutablePointer<GError>?
