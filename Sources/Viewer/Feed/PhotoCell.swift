@@ -87,7 +87,7 @@ final class PhotoCell {
         failureIcon.isVisible = false
         button.tooltip = ""
         if let image = loader.cached(key) { return show(image) }
-        if !isSamePhoto { picture.setTexture(Placeholder.texture(photo)) }
+        if !isSamePhoto { picture.setTexture(photo.placeholder) }
         task = Task { [weak self, loader] in
             do {
                 let image = try await loader.load(key)

@@ -186,17 +186,17 @@ nonisolated struct TextureCache<Key: Equatable & Sendable, Value> {
     }
 }
 
-/// The image that stands for a photo until its own is there.
-enum Placeholder {
-    /// Returns the blur hash or the colour of a photo as a small image; nil if the photo has neither.
-    static func texture(_ photo: Photo) -> Texture? {
-        if let text = photo.photo.blurHash, let hash = BlurHash(text) {
+extension Photo {
+    /// The image that stands for the photo until its own is there: the blur hash or the color as a small image; nil if the
+    /// photo has neither.
+    var placeholder: Texture? {
+        if let text = photo.blurHash, let hash = BlurHash(text) {
             let width = 24
-            let height = max(8, min(48, Int((Double(width) / photo.ratio).rounded())))
+            let height = max(8, min(48, Int((Double(width) / ratio).rounded())))
             return Texture(
                 width: width, height: height, rgb: hash.pixels(width: width, height: height))
         }
-        guard let color = photo.photo.color, color.hasPrefix("#"), color.utf8.count == 7,
+        guard let color = photo.color, color.hasPrefix("#"), color.utf8.count == 7,
             let value = UInt32(color.dropFirst(), radix: 16)
         else { return nil }
         return Texture(

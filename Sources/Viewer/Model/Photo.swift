@@ -104,7 +104,7 @@ nonisolated struct PhotoReference: Hashable {
     }
 
     /// The ID in the combined account.
-    var combinedID: String { "\(account.text.split(separator: "/").last ?? "")/\(id)" }
+    var combinedID: String { "\(account.lastElement)/\(id)" }
 
     /// Returns the ID in the feed of an account or of the combined account; nil if that feed cannot contain the photo.
     func id(in feed: ObjectPath) -> String? {

@@ -133,7 +133,7 @@ final class MainWindow {
         switch command {
         case .closeWindow: window.close()
         case .menu: menuButton.open()
-        case .shortcuts: ShortcutsDialog.present(window)
+        case .shortcuts: Shortcut.showHelp(window)
         case .help:
             Application.open("man:imagefeed(1)", parent: window) { [toasts] in
                 toasts.show(tr("No program shows manual pages. Type: man imagefeed"))

@@ -126,14 +126,15 @@ nonisolated enum Shortcut {
     static func command(_ key: String, in place: Place) -> Command? { commands[place]?[key] }
 }
 
-/// The table of keys.
-enum ShortcutsDialog {
-    static func present(_ parent: Window) {
+extension Shortcut {
+    /// Shows the table of keys.
+    @MainActor
+    static func showHelp(_ parent: Window) {
         let dialog = Dialog(parent, title: tr("Keyboard shortcuts"), width: 560, height: 640)
         let titles = [tr("In the grid of photos"), tr("In a photo"), tr("In all pages")]
-        for (place, title) in zip(Shortcut.Place.allCases, titles) {
+        for (place, title) in zip(Place.allCases, titles) {
             let group = RowGroup(title)
-            for (keys, text) in Shortcut.help(place) {
+            for (keys, text) in help(place) {
                 let row = ActionRow(text)
                 let caps = Box(.vertical, spacing: 4).aligned(.end, .center).margins(6)
                 for key in keys.split(separator: ", ") {

@@ -105,7 +105,7 @@ final class Sidebar {
     /// The number of photos of a source, with the likes that are not confirmed; empty if it is unknown.
     private func subtitle(of selection: Selection) -> String {
         let account = selection.source == "likes" ? service.account(selection.account) : nil
-        return account?.likesText ?? source(selection)?.countText ?? ""
+        return account?.likesText ?? count(of: selection).map(Photo.text(ofCount:)) ?? ""
     }
 
     private func reloadSources() { for account in service.feeds { loadSources(account.path) } }
