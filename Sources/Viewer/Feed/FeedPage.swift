@@ -41,7 +41,6 @@ final class FeedPage {
     private let search = SearchField(tr("Search photos"))
     private let searchRevealer: Revealer
     private let searchButton = Button(icon: "system-search-symbolic", tooltip: tr("Search"))
-    private var isSearch = false
     private let selectionLabel = Label().ellipsizing().expanding(vertically: false)
     private let selectionButtons = Box(.horizontal, spacing: 6)
     private let selectionBar: Revealer
@@ -105,15 +104,13 @@ final class FeedPage {
     ///   - feed: The feed; nil for none.
     ///   - title: The title of the header.
     ///   - subtitle: The subtitle of the header.
-    ///   - isSearch: True for the results of a search, whose words remain in the field.
     ///   - account: The account whose profile is above the photos; nil for none.
     func show(
-        _ feed: Feed?, title: String, subtitle: String, isSearch: Bool = false,
-        profile account: AccountProperties? = nil
+        _ feed: Feed?, title: String, subtitle: String, profile account: AccountProperties? = nil
     ) {
         profile.show(account)
-        self.isSearch = isSearch
-        if !isSearch {
+        // The words of a search remain in the field.
+        if feed?.isSearch != true {
             searchRevealer.isRevealed = false
             search.clear()
         }
@@ -274,7 +271,7 @@ final class FeedPage {
     }
 
     private func showEmpty(_ feed: Feed) {
-        if isSearch {
+        if feed.isSearch {
             return explain(
                 "system-search-symbolic", tr("No photos found"), tr("Search for other words."))
         }

@@ -119,6 +119,9 @@ final class Feed {
     /// True if the photos are files that were opened without an account.
     var isFileList: Bool { account == ServiceName.root }
 
+    /// True if the photos are the results of a search.
+    var isSearch: Bool { base != nil || source.hasPrefix("search:") }
+
     var client: AccountClient { service.client.account(account) }
 
     func index(of photo: String) -> Int? { indexes[photo] }

@@ -187,7 +187,7 @@ final class MainWindow {
         let source = hasSearch ? "search:\(words)" : selection.source
         let base = Feed(service, account: account.path, source: source)
         let feed = hasSearch ? base : Feed(service, searching: base, words)
-        feedPage.show(feed, title: words, subtitle: sidebar.title(of: selection), isSearch: true)
+        feedPage.show(feed, title: words, subtitle: sidebar.title(of: selection))
         feedPage.grid.focus(0)
     }
 
