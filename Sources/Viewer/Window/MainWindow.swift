@@ -353,14 +353,12 @@ final class MainWindow {
         }
         let accounts = service.feeds.filter { !$0.isCombined }
         // The combined account of one account only repeats its photos.
-        let account =
-            service.feeds.first { $0.isCombined && accounts.count > 1 }
-            ?? accounts.first { $0.path == service.defaultAccount } ?? accounts.first
-        if let stored = service.feeds.first(where: { $0.path.text == state.account }),
-            !stored.isCombined || accounts.count > 1
-        {
+        let feeds = accounts.count > 1 ? service.feeds : accounts
+        if let stored = feeds.first(where: { $0.path.text == state.account }) {
             show(Sidebar.Selection(account: stored.path, source: state.source))
-        } else if let account {
+        } else if let account = feeds.first(where: \.isCombined)
+            ?? feeds.first(where: { $0.path == service.defaultAccount }) ?? feeds.first
+        {
             show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         } else {
             sidebar.select(nil)
