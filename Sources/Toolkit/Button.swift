@@ -8,10 +8,19 @@ package final class Button: Widget {
         onClick(action)
     }
 
-    /// Creates a button with an icon. The tooltip is also its accessible name.
-    package init(icon: String, tooltip: String, _ action: @escaping () -> Void = {}) {
-        super.init(gtk_button_new_from_icon_name(icon))
-        setName(tooltip)
+    /// Creates a button with an icon.
+    ///
+    /// - Parameters:
+    ///   - icon: The icon.
+    ///   - tooltip: The tooltip, which is also the accessible name.
+    ///   - staysPressed: True for a button that is pressed until the next click or ``setPressed(_:)``.
+    ///   - action: Called when the user presses or releases the button.
+    package init(
+        icon: String, tooltip: String, staysPressed: Bool = false,
+        _ action: @escaping () -> Void = {}
+    ) {
+        super.init(staysPressed ? gtk_toggle_button_new() : gtk_button_new())
+        setIcon(icon, tooltip: tooltip)
         onClick(action)
     }
 
@@ -51,19 +60,6 @@ package final class Button: Widget {
         setName(tooltip)
     }
     package func onClick(_ action: @escaping () -> Void) { connect("clicked") { _ in action() } }
-}
-
-/// A button that stays pressed.
-package final class ToggleButton: Widget {
-    package init(icon: String, tooltip: String, _ action: @escaping (Bool) -> Void) {
-        super.init(gtk_toggle_button_new())
-        gtk_button_set_icon_name(cast(), icon)
-        setName(tooltip)
-        // GTK may be the only owner of the button.
-        connect("toggled") {
-            action(gtk_toggle_button_get_active(UnsafeMutablePointer($0.sender)) != 0)
-        }
-    }
-
-    package func setActive(_ isOn: Bool) { gtk_toggle_button_set_active(cast(), isOn ? 1 : 0) }
+    /// Presses or releases a button that stays pressed.
+    package func setPressed(_ isOn: Bool) { gtk_toggle_button_set_active(cast(), isOn ? 1 : 0) }
 }

@@ -25,9 +25,9 @@ final class PhotoPage {
     private let info = InfoPanel()
     private lazy var likeButton = button("emote-love-symbolic", tr("Like"), .like)
     private lazy var downloadButton = button("document-save-symbolic", tr("Download"), .download)
-    private lazy var infoButton = ToggleButton(
-        icon: "help-about-symbolic", tooltip: tr("Information")
-    ) { [weak self] in self?.flap.isRevealed = $0 }
+    private lazy var infoButton = Button(
+        icon: "help-about-symbolic", tooltip: tr("Information"), staysPressed: true
+    ) { [weak self] in self?.perform(.information) }
     lazy var fullScreenButton = button("view-fullscreen-symbolic", tr("Full screen"), .fullScreen)
     lazy var leaveButton = button("view-restore-symbolic", tr("Leave full screen"), .fullScreen)
     lazy var pauseButton = button("media-playback-pause-symbolic", tr("Pause"), .pause)
@@ -118,7 +118,7 @@ final class PhotoPage {
         }
         flap.onReveal { [weak self] in
             guard let self else { return }
-            infoButton.setActive(flap.isRevealed)
+            infoButton.setPressed(flap.isRevealed)
             if flap.isRevealed { showFile() }
         }
         widget.onKey(beforeChildren: true) { [weak self] in self?.handle($0) ?? false }
