@@ -5,9 +5,9 @@ import Testing
 @testable import Viewer
 
 @MainActor @Suite struct MonthListTests {
-    private static let day: Int64 = 86_400
+    private let day: Int64 = 86_400
     /// The middle of June 2026, so that days before and after it are in this month in every time zone.
-    private static let june: Int64 = 1_781_524_800
+    private let june: Int64 = 1_781_524_800
 
     private func photo(_ created: Int64?, updated: Int64? = nil) throws -> Photo {
         var entries: [String: Variant] = ["id": .string("a"), "account": .objectPath("/a")]
@@ -17,10 +17,9 @@ import Testing
     }
 
     @Test func `photos are grouped by month, in any order within a month`() throws {
-        let june = Self.june
         let dates = [
-            june, june + Self.day, june - 31 * Self.day, june - 30 * Self.day,
-            june - 400 * Self.day,
+            june, june + day, june - 31 * day, june - 30 * day,
+            june - 400 * day,
         ]
         var list = MonthList()
         for date in dates { #expect(list.append([try photo(date)])) }
@@ -32,31 +31,29 @@ import Testing
 
     @Test func `the time of change orders photos that are not in the order of their dates`() throws
     {
-        let june = Self.june
         var list = MonthList()
-        #expect(list.append([try photo(june - 400 * Self.day, updated: june)]))
-        #expect(!list.append([try photo(june, updated: june - 31 * Self.day)]))
+        #expect(list.append([try photo(june - 400 * day, updated: june)]))
+        #expect(!list.append([try photo(june, updated: june - 31 * day)]))
         #expect(list.months.map(\.title) == ["June 2026", "May 2026"])
         #expect(!list.append([try photo(june, updated: june)]))
         #expect(list.months.isEmpty)
     }
 
     @Test func `a photo with another date is valid only in its month`() throws {
-        let june = Self.june
         var list = MonthList()
         #expect(
             list.append([
-                try photo(june, updated: june), try photo(june - 31 * Self.day, updated: june),
+                try photo(june, updated: june), try photo(june - 31 * day, updated: june),
             ]))
-        #expect(list.isValid(try photo(june + Self.day), at: 0))
-        #expect(!list.isValid(try photo(june - 31 * Self.day), at: 0))
+        #expect(list.isValid(try photo(june + day), at: 0))
+        #expect(!list.isValid(try photo(june - 31 * day), at: 0))
         #expect(!list.isValid(try photo(nil), at: 1))
         #expect(MonthList().isValid(try photo(nil), at: 0))
     }
 
     @Test func `a photo without a date ends the groups`() throws {
         var list = MonthList()
-        #expect(list.append([try photo(Self.june)]))
+        #expect(list.append([try photo(june)]))
         #expect(!list.append([try photo(nil)]))
         #expect(list.months.isEmpty)
     }

@@ -1,17 +1,13 @@
-import Glibc
 import Testing
+import Toolkit
 
 @testable import Viewer
 
 @Suite struct ShortcutTests {
     /// The entries of a list in the section of keys of the manual page: the label and the text.
-    private func manual() throws -> [[String]] {
+    private func manual() -> [[String]] {
         let path = "\(#filePath)".split(separator: "/").dropLast(3).map { "/\($0)" }.joined()
-        let file = try #require(fopen("\(path)/man/imagefeed.1", "r"))
-        defer { fclose(file) }
-        var bytes = [UInt8](repeating: 0, count: 64 << 10)
-        let count = fread(&bytes, 1, bytes.count, file)
-        let lines = String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: "\n")
+        let lines = UserFile.read("\(path)/man/imagefeed.1").split(separator: "\n")
         let section = lines.drop { $0 != ".Sh KEYS" }.dropFirst().prefix {
             !$0.hasPrefix(".Sh")
         }
@@ -31,11 +27,11 @@ import Testing
         return entries
     }
 
-    @Test func `the manual page has the keys of the program`() throws {
+    @Test func `the manual page has the keys of the program`() {
         let rows = Shortcut.Place.allCases.flatMap { place in
             Shortcut.help(place).map { [$0.key, $0.value] }
         }
-        #expect(try manual() == rows)
+        #expect(manual() == rows)
     }
 
     @Test(arguments: Shortcut.Place.allCases)
