@@ -1,5 +1,4 @@
 internal import Contract
-internal import DBus
 internal import System
 internal import Toolkit
 internal import Translation

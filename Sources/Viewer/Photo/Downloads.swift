@@ -1,6 +1,5 @@
 internal import Configuration
 internal import Contract
-internal import DBus
 internal import Dispatch
 internal import Glibc
 internal import ImageMetadata

@@ -1,6 +1,5 @@
 internal import Contract
 internal import ImageMetadata
-internal import ProviderKit
 internal import Toolkit
 internal import Translation
 
