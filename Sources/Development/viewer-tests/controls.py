@@ -167,7 +167,8 @@ def menu_places(start, step):
     screen.wait("Like", "menu item")
     session.screenshot("menu-in-the-middle")
     top, height = open_menu()
-    assert height > 480 and top + height < 768 + 30, (top, height)
+    # Without the shadow that GTK 4.8 draws in its window, the menu is 450 pixels high; 368 are below the pointer.
+    assert height > 440 and top + height < 768 + 30, (top, height)
     step("the menu of a photo in the middle is not cut")
     screen.mouse("key", "Escape")
     screen.wait_gone("Like", "menu item")
