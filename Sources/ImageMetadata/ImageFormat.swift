@@ -21,14 +21,14 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     /// Source: the IANA registry of media types.
     private var names: (mediaTypes: [String], extensions: [String]) {
         switch self {
-        case .jpeg: (["image/jpeg"], ["jpg", "jpeg", "jfif"])
+        case .jpeg: (["image/jpeg"], ["jpg", "jpeg", "jpe", "jfif"])
         case .png: (["image/png"], ["png"])
         case .webP: (["image/webp"], ["webp"])
         case .gif: (["image/gif"], ["gif"])
         case .tiff: (["image/tiff"], ["tif", "tiff"])
         case .bmp: (["image/bmp"], ["bmp"])
         case .avif: (["image/avif"], ["avif"])
-        case .heic: (["image/heic", "image/heif"], ["heic", "heif"])
+        case .heic: (["image/heic", "image/heif"], ["heic", "heif", "hif"])
         case .jpegXL: (["image/jxl"], ["jxl"])
         case .raw: (["image/x-raw"], ["raw"])
         }
@@ -40,8 +40,11 @@ package enum ImageFormat: Int, CaseIterable, Sendable {
     /// The extension of file names, without a dot.
     package var fileExtension: String { names.extensions[0] }
 
+    /// All extensions of file names, without a dot and in lower case.
+    package var fileExtensions: [String] { names.extensions }
+
     /// The extensions of the names of image files, without a dot and in lower case.
-    package static let fileExtensions = Set(allCases.flatMap(\.names.extensions))
+    package static let fileExtensions = Set(allCases.flatMap(\.fileExtensions))
 
     /// The media types of the formats that programs and browsers show without a conversion.
     package static let displayedTypes = Set([jpeg, png, webP, gif, avif].map(\.mediaType))

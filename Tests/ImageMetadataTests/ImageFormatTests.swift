@@ -51,6 +51,7 @@ import Testing
     @Test func `other names of a format are known, and other types have none`() {
         #expect(ImageFormat(mediaType: "image/heif")?.fileExtension == "heic")
         #expect(ImageFormat(name: "https://photos.test/1.jfif") == .jpeg)
+        #expect(ImageFormat(name: "1.jpe") == .jpeg && ImageFormat(name: "1.HIF") == .heic)
         for name in ["jpg", "a.jpg/b", "a.svg", ""] { #expect(ImageFormat(name: name) == nil) }
         #expect(ImageFormat(mediaType: "image/svg+xml") == nil)
     }

@@ -74,6 +74,20 @@ import Testing
         #expect(try await again.titles(SourceID("likes")) == [])
     }
 
+    @Test(arguments: [
+        ("a.ori", "a.jpg"), ("a.mrw", "a.jpg"), ("a.CRW", "a.JPG"), ("a.x3f", "a.jpg"),
+        ("a.k25", "a.jpg"), ("a.3FR", "a.jpg"), ("a.dng", "a.jfif"), ("a.arw", "a.jpe"),
+        ("a.ORF", "a.jPg"), ("a.Raf", "a.HiF"),
+    ])
+    func `a picture of any ending hides a raw file of any ending`(raw: String, picture: String) {
+        func path(_ name: String) -> RelativePath { RelativePath(bytes: Array("x/\(name)".utf8)) }
+        let filter = PhotoFilter()
+        let names = Set([path(raw), path(picture)])
+        #expect(filter.pictures(besideRaw: path(raw), among: names) == [path(picture)])
+        #expect(filter.pictures(besideRaw: path(raw), among: nil).contains(path(picture)))
+        #expect(filter.rawFiles(besidePicture: path(picture)).contains(path(raw)))
+    }
+
     @Test(arguments: [[], Array("no picture".utf8)])
     func `a file that is no picture hides no raw file`(bytes: [UInt8]) async throws {
         let folder = try await PhotosFixture.ready(["b.jpg"])

@@ -346,7 +346,7 @@ final class FolderScan {
     /// Returns true if a picture that can be shown is beside a raw file of the same name. `names` are the paths of the files
     /// in the folder; nil if they are unknown.
     func isHiddenRaw(_ path: RelativePath, among names: Set<RelativePath>? = nil) throws -> Bool {
-        let pictures = filter.pictures(besideRaw: path).filter { names?.contains($0) ?? true }
+        let pictures = filter.pictures(besideRaw: path, among: names)
         return try zip(pictures, files.lookUp(pictures.map(absolute))).contains {
             let (path, lookup) = $0
             guard let status = lookup.status, status.kind == .file else { return false }

@@ -1,3 +1,4 @@
+internal import ImageMetadata
 internal import ProviderKit
 
 /// The decision which files and folders below the pictures folder are never shown.
@@ -14,10 +15,22 @@ struct PhotoFilter: Sendable, Hashable {
 
     /// The endings of names of raw files, and of the pictures that cameras store beside them.
     private static let rawEndings = [
-        "3fr", "arw", "cr2", "cr3", "dng", "erf", "gpr", "iiq", "kdc", "nef", "nrw", "orf", "pef",
-        "raf", "raw", "rw2", "rwl", "sr2", "srf", "srw",
+        "3fr", "arw", "cr2", "cr3", "crw", "dcr", "dcs", "dng", "erf", "fff", "gpr", "iiq", "k25",
+        "kdc", "mef", "mos", "mrw", "nef", "nrw", "orf", "ori", "pef", "raf", "raw", "rw2", "rwl",
+        "sr2", "srf", "srw", "x3f",
     ]
-    private static let pictureEndings = ["jpg", "jpeg", "heic", "heif", "hif"]
+    private static let pictureEndings = [ImageFormat.jpeg, .heic].flatMap(\.fileExtensions)
+
+    /// The endings in lower or upper case, or with a capital letter. Those of each picture that changes are looked up.
+    private static let writtenRawEndings = rawEndings.flatMap {
+        Set([$0, $0.uppercased(), $0.prefix(1).uppercased() + $0.dropFirst()])
+    }
+    /// The endings with each letter in lower or upper case.
+    private static let writtenPictureEndings = pictureEndings.flatMap { ending in
+        ending.reduce([""]) { starts, letter in
+            starts.flatMap { [$0 + letter.lowercased(), $0 + letter.uppercased()] }
+        }
+    }
 
     /// Returns true if a file with this name, also in capital letters, hides its folder.
     static func isMarker(_ name: [UInt8]) -> Bool {
@@ -43,17 +56,25 @@ struct PhotoFilter: Sendable, Hashable {
     }
 
     /// Returns the paths of pictures that hide a raw file; none for other files.
-    func pictures(besideRaw path: RelativePath) -> [RelativePath] {
-        Self.paths(beside: path, Self.rawEndings, Self.pictureEndings).filter { !hidesFile($0) }
+    ///
+    /// - Parameters:
+    ///   - path: The path of the raw file.
+    ///   - names: The paths of the files in its folder; nil if they are unknown.
+    /// - Returns: The paths among `names`, or all possible ones.
+    func pictures(
+        besideRaw path: RelativePath, among names: Set<RelativePath>?
+    ) -> [RelativePath] {
+        Self.paths(beside: path, Self.rawEndings, Self.writtenPictureEndings)
+            .filter { names?.contains($0) != false && !hidesFile($0) }
     }
 
     /// Returns the paths of raw files that a picture hides; none for other files.
     func rawFiles(besidePicture path: RelativePath) -> [RelativePath] {
-        hidesFile(path) ? [] : Self.paths(beside: path, Self.pictureEndings, Self.rawEndings)
+        hidesFile(path)
+            ? [] : Self.paths(beside: path, Self.pictureEndings, Self.writtenRawEndings)
     }
 
-    /// Returns the paths with other endings, in lower or upper case, or with a capital letter; none if `path` has not one
-    /// of `endings`.
+    /// Returns the paths with other endings; none if `path` has not one of `endings`.
     private static func paths(
         beside path: RelativePath, _ endings: [String], _ others: [String]
     ) -> [RelativePath] {
@@ -61,7 +82,6 @@ struct PhotoFilter: Sendable, Hashable {
             case let ending = String(decoding: path.bytes[(dot + 1)...], as: UTF8.self),
             endings.contains(ending.lowercased())
         else { return [] }
-        return others.flatMap { [$0, $0.uppercased(), $0.prefix(1).uppercased() + $0.dropFirst()] }
-            .map { RelativePath(bytes: Array(path.bytes[...dot]) + $0.utf8) }
+        return others.map { RelativePath(bytes: Array(path.bytes[...dot]) + $0.utf8) }
     }
 }
