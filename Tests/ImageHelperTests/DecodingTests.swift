@@ -52,8 +52,11 @@ struct DecodingTests {
             ("gamma.png", [188, 188, 188, 255]),
             // Red of Display P3 is a more intense red of sRGB.
             ("p3.png", [0, 0, 140, 255]),
+            // One half with a profile of linear gray. The HEIC file has three channels.
+            ("linear-gray.avif", [188, 188, 188, 255]), ("linear-gray.heic", [188, 188, 188, 255]),
+            ("linear-gray.webp", [188, 188, 188, 255]),
         ] as [(String, Pixel)])
-    func `the colors that PNG chunks describe are converted`(
+    func `the colors that a gamma or a profile describes are converted`(
         name: String, color: Pixel
     ) async throws {
         try await expect([color, color, color, color], in: name, atMost: 2)

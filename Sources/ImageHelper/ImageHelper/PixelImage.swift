@@ -104,6 +104,18 @@ func divideByAlpha<Sample: FixedWidthInteger>(_ samples: UnsafeMutableBufferPoin
     }
 }
 
+/// Returns true if red, green and blue of all pixels with four channels are about equal. Of a gray image with a profile
+/// for gray, some programs write a color image, and lossy compression changes the colors a little.
+func isGray(_ pixels: UnsafePointer<UInt8>, width: Int, height: Int, rowBytes: Int) -> Bool {
+    (0..<height).allSatisfy { y in
+        let row = pixels + y * rowBytes
+        return (0..<width).allSatisfy { x in
+            let green = Int(row[x * 4 + 1])
+            return abs(Int(row[x * 4]) - green) <= 4 && abs(Int(row[x * 4 + 2]) - green) <= 4
+        }
+    }
+}
+
 /// Writes all bytes to a file.
 ///
 /// - Throws: ``ImageFailure/cannotWrite(_:)``.

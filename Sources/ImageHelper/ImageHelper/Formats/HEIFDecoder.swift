@@ -46,7 +46,10 @@ struct HEIFDecoder: ImageDecoder {
                     UnsafeMutableBufferPointer(start: pixels + y * Int(stride), count: width * 4))
             }
         }
-        try image.begin(width: width, height: height, RowLayout(colors: colors(handle)))
+        let layout = RowLayout(
+            isGray: isGray(pixels, width: width, height: height, rowBytes: Int(stride)),
+            colors: colors(handle))
+        try image.begin(width: width, height: height, layout)
         image.add(pixels, stride: Int(stride))
     }
 

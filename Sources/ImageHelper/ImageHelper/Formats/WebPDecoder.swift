@@ -47,23 +47,29 @@ struct WebPDecoder: ImageDecoder {
             width: (full.width + divisor - 1) / divisor,
             height: (full.height + divisor - 1) / divisor
         )
-        try image.begin(
-            width: size.width, height: size.height, scaledFrom: full,
-            RowLayout(colors: image.profile(in: file)))
         let stride = size.width * 4
         let pixels = try ImageLimits.allocate(width: size.width, height: size.height)
         defer { free(pixels) }
+        let samples = pixels.assumingMemoryBound(to: UInt8.self)
+        func begin() throws(ImageFailure) {
+            let layout = RowLayout(
+                isGray: isGray(samples, width: size.width, height: size.height, rowBytes: stride),
+                colors: image.profile(in: file))
+            try image.begin(width: size.width, height: size.height, scaledFrom: full, layout)
+        }
         let offset = isPart ? top * stride + left * 4 : 0
         config.options.use_scaling = divisor > 1 ? 1 : 0
         config.options.scaled_width = Int32(size.width)
         config.options.scaled_height = Int32(size.height)
         config.output.colorspace = .init(SHIM_MODE_RGBA)
         config.output.is_external_memory = 1
-        config.output.u.RGBA.rgba = pixels.assumingMemoryBound(to: UInt8.self) + offset
+        config.output.u.RGBA.rgba = samples + offset
         config.output.u.RGBA.stride = Int32(stride)
         config.output.u.RGBA.size = stride * size.height - offset
         switch Int(functions.WebPDecode(bytes, frame.count, &config)) {
-        case SHIM_VP8_STATUS_OK: image.add(pixels, stride: stride)
+        case SHIM_VP8_STATUS_OK:
+            try begin()
+            image.add(pixels, stride: stride)
         case SHIM_VP8_STATUS_OUT_OF_MEMORY: throw .tooLarge
         default:
             // The rows of a truncated file.
@@ -73,6 +79,7 @@ struct WebPDecoder: ImageDecoder {
                 _ = functions.WebPIDecGetRGB(decoder, &end, nil, nil, nil)
                 functions.WebPIDelete(decoder)
             }
+            try begin()
             for y in 0..<Int(end) { image.add(pixels + y * stride) }
             throw .damaged
         }
