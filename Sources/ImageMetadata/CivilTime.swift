@@ -16,7 +16,7 @@ extension CivilTime {
         seconds != 0 && seconds - Int64(offset ?? 0) <= Timestamp.now.secondsSince1970 + 86_400
     }
 
-    /// Reads the beginning of a text: `2026:11:21 06:22:00`, or the forms of XMP and of other programs. Spaces and quotes
+    /// Reads the beginning of a text: `2026:11:21 06:22:00`, or the forms of XMP and of other programs. Blanks and quotes
     /// may precede it, the numbers may be separated by other characters and have one digit, and a fraction and an offset
     /// may follow. Without a valid time of day, it is midnight.
     ///
@@ -26,19 +26,17 @@ extension CivilTime {
     ///   - fraction: The digits of the fraction of a second, in place of those in the text. Malformed ones count as
     ///     missing.
     init?(_ text: some Collection<UInt8>, offset: [UInt8]? = nil, fraction: [UInt8]? = nil) {
-        var rest = Array(text.drop { " \"'".utf8.contains($0) })[...]
+        var rest = Array(text.drop { "\(blanks)\"'".utf8.contains($0) })[...]
         guard let date = rest.popDate(), date.year >= 1800 else { return nil }
         let time = rest.popTime()
         let digits = rest.popFraction()
-        var offset = offset?[...] ?? rest
+        var offset = offset?[...] ?? []
         self.init(
             seconds: Int64(date.dayNumber * 86_400 + (time ?? 0)),
-            offset: time == nil ? nil : offset.popOffset())
-        if let fraction = fraction ?? digits, 1...9 ~= fraction.count,
-            fraction.allSatisfy(\.isDigit)
-        {
-            self.fraction = String(decoding: fraction, as: UTF8.self)
-        }
+            offset: time == nil ? nil : offset.popOffset() ?? rest.popOffset())
+        let valid = [fraction, digits].lazy.compactMap(\.self)
+            .first { 1...9 ~= $0.count && $0.allSatisfy(\.isDigit) }
+        self.fraction = String(decoding: valid ?? [], as: UTF8.self)
     }
 
     /// Reads a text of a PNG file: `Tue, 28 Nov 2023 10:11:12 +0000`, `Tue Nov 28 10:11:12 2023`, or another form.
@@ -48,7 +46,7 @@ extension CivilTime {
         let months: [Substring] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
         ]
-        let parts = text.split { $0 == " " || $0 == "," }
+        let parts = text.split { $0.isWhitespace || $0 == "," }
         func number(_ digits: ClosedRange<Int>) -> Substring? {
             parts.first { digits ~= $0.utf8.count && $0.utf8.allSatisfy(\.isDigit) }
         }
@@ -88,6 +86,9 @@ extension CivilTime {
         return nil
     }
 }
+
+/// The characters that may separate the parts of a time.
+private let blanks = " \t\r\n"
 
 extension UInt8 {
     fileprivate var isDigit: Bool { 0x30...0x39 ~= self }
@@ -130,12 +131,12 @@ extension ArraySlice<UInt8> {
     /// are required, and have two digits as the minutes do, because any number may be in a name.
     fileprivate mutating func popTime(isInName: Bool = false) -> Int? {
         var rest = self
-        // Words in any language may precede it: ` at `, ` um `, ` a las `.
+        // Words in any language may precede it: ` at `, ` um `, ` a las `, `_at_`.
         let words = rest.prefix(16).prefix { !$0.isDigit }
-        if words.first == words.last, words.first == UInt8(ascii: " ") {
+        if let first = words.first, first == words.last, " _-".utf8.contains(first) {
             rest = rest.dropFirst(words.count)
         }
-        while rest.popOne(of: " T_-.,:") {}
+        while rest.popOne(of: "\(blanks)T_-.,:") {}
         guard var hour = rest.popNumber(1...2), hour < 24 else { return nil }
         // An offset, which begins with `-`, may follow `10:11`.
         let separators = rest.first == UInt8(ascii: ":") ? ":" : ":.-_ hm"
@@ -166,10 +167,17 @@ extension ArraySlice<UInt8> {
         return digits
     }
 
-    /// Removes `Z` or `+02:00`, and returns the seconds east of UTC; nil if there is none.
+    /// Removes `Z`, `+02:00` or the name of a zone, and returns the seconds east of UTC; nil if there is none.
+    ///
+    /// Source: RFC 5322 §4.3.
     fileprivate mutating func popOffset() -> Int? {
-        while popOne(of: " ") {}
-        if popOne(of: "Zz") || starts(with: "GMT".utf8) || starts(with: "UTC".utf8) { return 0 }
+        while popOne(of: blanks) {}
+        if popOne(of: "Zz") { return 0 }
+        let zones = [
+            "UT": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
+            "PST": -8, "PDT": -7,
+        ]
+        if let zone = zones.first(where: { starts(with: $0.key.utf8) }) { return zone.value * 3600 }
         let isWest = first == UInt8(ascii: "-")
         guard popOne(of: "+-"), let hours = popNumber(2...2) else { return nil }
         _ = popOne(of: ":")

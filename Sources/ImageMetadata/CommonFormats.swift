@@ -38,7 +38,7 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
             }
         case 0xe1:
             guard length >= 8, let segment = Part(source, offset + 4, length - 2) else { break }
-            if exif?.taken == nil, segment.hasText("Exif\0\0"), let block = Exif(segment) {
+            if exif?.taken == nil, segment.hasText("Exif\0"), let block = Exif(segment) {
                 if exif == nil { exif = block }
                 exif?.taken = block.taken
             } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0"), readXMPTime(xmp) == nil {

@@ -14,9 +14,9 @@ struct Exif {
     /// The camera, its settings and the place. Its numbers are positive.
     var details = CaptureDetails()
 
-    /// Reads a block, which may have the prefix that JPEG uses; nil if it is malformed.
+    /// Reads a block, which may have the prefix that JPEG uses, whose last byte varies; nil if it is malformed.
     init?(_ source: some ByteSource) {
-        let prefixBytes = source.hasText("Exif\0\0") ? 6 : 0
+        let prefixBytes = source.hasText("Exif\0") ? 6 : 0
         guard
             let table = Part(source, prefixBytes, source.count).flatMap({ TIFFTable(firstOf: $0) })
         else { return nil }
@@ -60,10 +60,10 @@ struct Exif {
         return CivilTime(seconds: day + Int64(seconds), offset: 0)
     }
 
-    /// Reads a name up to its first zero byte. Text that is not UTF-8 counts as missing.
+    /// Reads a name up to its first zero byte. Text that is not UTF-8, or is longer than 255 bytes, counts as missing.
     private static func name(_ table: TIFFTable, _ tag: Int) -> String? {
-        guard let bytes = table.text(tag),
-            let text = String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+        guard let bytes = table.text(tag)?.prefix(while: { $0 != 0 }), bytes.count < 256,
+            let text = String(validating: bytes, as: UTF8.self)
         else { return nil }
         return ServiceText.line(text)
     }
@@ -240,13 +240,12 @@ struct TIFFTable {
         rationals(tag, 1...1).flatMap { $0[0] > 0 && $0[0] <= limit ? $0[0] : nil }
     }
 
-    /// Reads a text of at most 256 bytes, without the zero bytes and spaces at its end. A longer text counts as missing.
+    /// Reads the first 256 bytes of a text, without the zero bytes and spaces at their end.
     func text(_ tag: Int) -> [UInt8]? {
-        // Some programs write bytes of no type, 7. Type 129 is UTF-8.
-        guard let (type, count, offset) = field(tag), [2, 7, 129].contains(type),
-            1...256 ~= count
+        // Some programs write bytes, 1, or bytes of no type, 7. Type 129 is UTF-8.
+        guard let (type, count, offset) = field(tag), [1, 2, 7, 129].contains(type), count > 0,
+            var text = value(offset, min(count, 256), of: count)?.array
         else { return nil }
-        guard var text = value(offset, count, of: count)?.array else { return nil }
         while let last = text.last, last == 0 || last == 0x20 { text.removeLast() }
         return text
     }

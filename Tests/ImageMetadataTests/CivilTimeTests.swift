@@ -26,6 +26,7 @@ struct CivilTimeTests {
             ("2001.02.03 04.05.06", 14_706, nil), ("2001:02:03 04:05:06 and more", 14_706, nil),
             (" 2001:02:03 04:05:06", 14_706, nil), ("\"2001:02:03 04:05:06\"", 14_706, nil),
             ("2001: 2: 3  4: 5: 6", 14_706, nil), ("2001:2:3 4:5:6", 14_706, nil),
+            ("2001:02:03\t04:05:06", 14_706, nil), ("\r\n2001:02:03 04:05:06", 14_706, nil),
             ("2001:02:03:04:05:06", 14_706, nil), ("2001-02-03T04:05-02:00", 14_700, -7200),
         ] as [(String, Int64, Int?)])
     func `the forms of other programs are read`(text: String, seconds: Int64, offset: Int?) {
@@ -42,6 +43,16 @@ struct CivilTimeTests {
     func `the time of a PNG text is read`(text: String) {
         #expect(CivilTime(internetDate: text) == CivilTime(seconds: 981_173_106, offset: 7200))
         #expect(CivilTime(internetDate: "3 February 2001")?.seconds == 981_158_400)
+    }
+
+    @Test(arguments: [
+        ("UT", 0), ("UTC", 0), ("GMT", 0), ("EST", -5), ("EDT", -4), ("CST", -6), ("CDT", -5),
+        ("MST", -7), ("MDT", -6), ("PST", -8), ("PDT", -7),
+    ])
+    func `the name of a zone in a PNG text is read`(zone: String, hours: Int) {
+        let time = CivilTime(seconds: 981_173_106, offset: hours * 3600)
+        #expect(CivilTime(internetDate: "Sat, 3 Feb 2001 04:05:06 \(zone)\n") == time)
+        #expect(CivilTime(internetDate: "Sat Feb  3 04:05:06 \(zone) 2001") == time)
     }
 
     @Test(arguments: [
@@ -62,7 +73,8 @@ struct CivilTimeTests {
         ("Photo 2023-11-28, 10 11 12.jpg", 36_672), ("2023-11-28_10h11m12s.jpg", 36_672),
         ("FB_IMG_1701166272123.jpg", 36_672), ("mmexport1701166272123.jpg", 36_672),
         ("2023-11-28 5 friends.jpg", 0), ("2023-11-28-1-2-3.jpg", 0),
-        ("2023_1128_101112.jpg", 36_672),
+        ("2023_1128_101112.jpg", 36_672), ("Screenshot_2023-11-28_at_10.11.12.png", 36_672),
+        ("screenshot-2023-11-28-at-10-11-12.png", 36_672),
     ])
     func `the time in a file name is read`(name: String, seconds: Int64) {
         #expect(CivilTime(fileName: name.utf8)?.seconds == 1_701_129_600 + seconds)
@@ -103,6 +115,13 @@ struct CivilTimeTests {
     func `an invalid offset counts as missing`(text: String, seconds: Int?) {
         let time = CivilTime(Array("2024:01:01 00:00:00".utf8), offset: Array(text.utf8))
         #expect(time?.offset == seconds && time != nil)
+    }
+
+    @Test func `a blank offset and fraction do not replace those in the text`() {
+        let time = CivilTime(
+            Array("2001:02:03 04:05:06.25+02:00".utf8), offset: Array("   :  ".utf8),
+            fraction: Array("   ".utf8))
+        #expect(time?.offset == 7200 && time?.fraction == "25")
     }
 
     @Test(arguments: [("25", "25"), ("", ""), ("2 5", ""), ("1234567890", "")])

@@ -41,10 +41,17 @@ struct DateTests {
         #expect(Self.inJPEG(Self.exif([.text(0x9004, Self.text)])) == Self.time)
         #expect(Self.inJPEG(Self.exif(image: [.text(0x9003, Self.text)])) == Self.time)
         var field = ExifBlock.Field.text(0x9003, Self.text)
-        for type in [7, 129] {
+        for type in [1, 7, 129] {
             field.type = type
             #expect(Self.inJPEG(Self.exif([field])) == Self.time)
         }
+        field = .bytes(0x9003, Array(Self.text.utf8) + [UInt8](repeating: 0, count: 500))
+        #expect(Self.inJPEG(Self.exif([field])) == Self.time)
+    }
+
+    @Test func `the last byte of the prefix of EXIF in JPEG may differ`() {
+        let block = Self.exif([.text(0x9003, Self.text)])
+        #expect(Self.taken(Array("Exif\0".utf8) + [0xff] + block) == Self.time)
     }
 
     @Test func `each time has its own offset`() {
@@ -89,6 +96,7 @@ struct DateTests {
         "<photoshop:DateCreated>2001-02-03T04:05:06+00:00</photoshop:DateCreated>",
         "<x xmp:CreateDate='2011-01-01' photoshop:DateCreated = '2001-02-03T04:05:06Z'/>",
         "<x xmp:CreateDate=''/><photoshop:DateCreated>\n2001-02-03T04:05:06Z\n<",
+        "<x exif:DateTimeDigitized=\"2001-02-03T04:05:06Z\"/>",
         "<xap:CreateDate>2001-02-03T04:05:06Z</xap:CreateDate>",
         "<xmpMM:DerivedFrom stRef:CreateDate='2011-01-01'/><x xmp:CreateDate='2001-02-03T04:05:06Z'/>",
         "<x a:CreateDate='2011-01-01' b:DateTimeOriginal='2001-02-03T04:05:06Z'/>",
