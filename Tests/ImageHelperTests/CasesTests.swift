@@ -103,7 +103,9 @@ struct CasesTests {
         arguments: [
             ("Cases/p-noeoi.jpg", 0, [64, 43]), ("Cases/cut.bmp", 0, [48, 32]),
             ("Cases/d-png-xmp.png", 12, [64, 43]), ("plain.webp", 4, [48, 32]),
-            ("lossless.webp", 4, [48, 32]), ("Cases/d-dashes.jpg", nil, [64, 43]),
+            ("lossless.webp", 4, [48, 32]), ("Cases/strip-lzw.tiff", nil, [48, 32]),
+            ("Cases/strip-deflate.tiff", nil, [48, 32]), ("Cases/strip-jpeg.tiff", 100, [48, 32]),
+            ("Cases/d-dashes.jpg", nil, [64, 43]),
             ("Cases/j-brob.jxl", nil, [64, 43]), ("Cases/rle4.bmp", nil, [64, 43]),
         ] as [(String, Int?, [Int])])
     func `a truncated picture is shown as far as it goes after a minute`(

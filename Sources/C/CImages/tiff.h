@@ -37,6 +37,8 @@ typedef void (*TIFFUnmapFileProc)(thandle_t, void *, uint64_t);
     each(TIFFTAG_PLANARCONFIG, 284) \
     each(TIFFTAG_SAMPLEFORMAT, 339) \
     each(TIFFTAG_SAMPLESPERPIXEL, 277) \
+    each(TIFFTAG_STRIPBYTECOUNTS, 279) \
+    each(TIFFTAG_STRIPOFFSETS, 273) \
     each(TIFFTAG_TILELENGTH, 323) \
     each(TIFFTAG_TILEWIDTH, 322)
 enum { SHIM_TIFF_NUMBERS(SHIM_NUMBER) };
@@ -113,6 +115,17 @@ static inline uint32_t shim_tiff_number16(const struct shim_tiff *f, TIFF *tiff,
 static inline uint32_t shim_tiff_number32(const struct shim_tiff *f, TIFF *tiff, uint32_t tag) {
     uint32_t value = 0;
     return f->TIFFGetField(tiff, tag, &value) ? value : 0;
+}
+
+// Ends the first strip at the end of a truncated file, so that the library decodes its rows up to there instead of none.
+// Returns 1 if the strip is cut. The arrays are those that the library reads.
+static inline int shim_tiff_cut(const struct shim_tiff *f, TIFF *tiff, const struct shim_tiff_file *file) {
+    uint64_t *offsets = NULL, *counts = NULL;
+    if (!f->TIFFGetField(tiff, SHIM_TIFFTAG_STRIPOFFSETS, &offsets) || !offsets || offsets[0] >= file->bytes) return 0;
+    uint64_t rest = file->bytes - offsets[0];
+    if (!f->TIFFGetField(tiff, SHIM_TIFFTAG_STRIPBYTECOUNTS, &counts) || !counts || counts[0] <= rest) return 0;
+    counts[0] = rest;
+    return 1;
 }
 
 // The kind of the first extra channel; 0 if there is none.

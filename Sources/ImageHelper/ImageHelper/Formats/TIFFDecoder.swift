@@ -26,7 +26,10 @@ struct TIFFDecoder: ImageDecoder {
                 {
                     throw .damaged
                 }
+                let isCut = shim_tiff_cut(functions, tiff, source) != 0
                 try Reading(functions, tiff).read(into: image)
+                // The library reports the missing part of a JPEG as a warning only.
+                if isCut { throw .damaged }
             }
         }
     }
