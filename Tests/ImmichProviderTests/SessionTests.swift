@@ -311,6 +311,32 @@ struct SessionTests {
         #expect(try await fixture.walk("all").count == 36)
     }
 
+    @Test(
+        arguments: ["GET /api/stacks", "GET /api/timeline/bucket"] as [RequestPattern],
+        [(404, "{}"), (404, "404 page not found"), (500, "{}"), (503, "")])
+    func `a failure of the stacks shows none of their other photos`(
+        pattern: RequestPattern, failure: (status: Int, body: String)
+    ) async throws {
+        let time = Observed(Timestamp.now)
+        let fault = Fault.textStatus(failure.status, failure.body)
+        let fixture = try SimulatedSession(photoCount: 3, now: { time.value })
+        fixture.addStacks()
+        let shown = try await fixture.walk("all")
+        #expect(shown.count == 5)
+        time.update { $0 = $0 + .seconds(61) }
+        fixture.server.fail(pattern, fault)
+        #expect(try await fixture.walk("all") == shown)
+        // Only a server without stacks shows all photos.
+        let other = try SimulatedSession(photoCount: 3)
+        other.addStacks()
+        other.server.fail(pattern, fault)
+        if failure.status == 404, failure.body == "{}" {
+            #expect(try await other.walk("all").count == 9)
+        } else {
+            await expectThrown(ProviderError.failed) { try await other.walk("all") }
+        }
+    }
+
     @Test func `photos of partners have their names, and can be left out`() async throws {
         for setting in [nil, "true", "false"] {
             var settings = ProviderSettings()
@@ -380,6 +406,14 @@ struct SessionTests {
 }
 
 extension SimulatedSession {
+    /// Adds a stack of five photos of the user, and one of a partner.
+    fileprivate func addStacks() {
+        server.share("bob", with: "ada")
+        for owner in ["ada", "bob"] {
+            server.addStack((0..<5).map { _ in server.publish { $0.owner = owner }.id })
+        }
+    }
+
     /// Fetches an image with the client of the session.
     fileprivate func expectImage(_ address: String) async throws {
         let image = try await session.imageClient.downloadImage(address)

@@ -37,13 +37,14 @@ struct ImmichClient: ServiceClient {
     ///   - permission: The permission that an API key needs; nil if every key has it.
     ///   - maximumBytes: The maximum size of the response in bytes.
     ///   - secrets: The secrets in the body.
-    /// - Returns: A response with status 2xx that is not an HTML page.
+    ///   - isOptional: True if older servers do not have the path, and send status 404.
+    /// - Returns: A response with status 2xx that is not an HTML page, or that of an older server.
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
     func send(
         _ method: HTTPRequest.Method, _ path: [String],
         _ query: [(name: String, value: String)] = [], _ body: JSON? = nil,
         about subject: Refusal.Subject, permission: String? = nil, maximumBytes: Int = 16 << 20,
-        secrets: [Secret] = []
+        secrets: [Secret] = [], isOptional: Bool = false
     ) async throws -> HTTPResponse {
         let url = ([base] + path.map(URLEncoding.escape)).joined(separator: "/")
         var request = HTTPRequest(method, URLEncoding.adding(query, to: url))
@@ -55,6 +56,8 @@ struct ImmichClient: ServiceClient {
         }
         request.maximumBytes = maximumBytes
         let response = try await ports.http.send(request)
+        // A proxy that does not reach the server sends no object.
+        if isOptional, response.status == 404, response.record != nil { return response }
         if let error = refusal(response, subject).error(permission) { throw error }
         return response
     }
@@ -75,12 +78,13 @@ struct ImmichClient: ServiceClient {
     /// Source: xXRoxXeRXx/integration_immich #53: some servers find nothing for a day without a time.
     func month(
         _ month: String, _ source: SourceID, _ query: [(name: String, value: String)],
-        maximumBytes: Int = 16 << 20
+        maximumBytes: Int = 16 << 20, isOptional: Bool = false
     ) async throws -> HTTPResponse {
         try await send(
             .get, ["timeline", "bucket"],
             query + [("timeBucket", month.prefix(10) + "T00:00:00.000Z")],
-            about: .source(source), permission: "asset.read", maximumBytes: maximumBytes)
+            about: .source(source), permission: "asset.read", maximumBytes: maximumBytes,
+            isOptional: isOptional)
     }
 
     // MARK: Users

@@ -120,13 +120,29 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     }
 
     private func fetchStacks() async throws -> [AssetID: AssetID] {
-        let stacks: LenientList<StackRecord> = try await client.fetch(
-            ["stacks"], about: .other(Message("list the stacks")),
-            permission: "stack.read", maximumBytes: Self.maximumAlbumBytes)
+        let client = try client
+        let response = try await client.send(
+            .get, ["stacks"], about: .other(Message("list the stacks")),
+            permission: "stack.read", maximumBytes: Self.maximumAlbumBytes, isOptional: true)
+        guard response.status != 404 else { return knownStacks.latest ?? [:] }
+        let stacks: LenientList<StackRecord> = try client.decode(response)
         let pairs = stacks.elements.flatMap { stack in
             stack.assets.elements.map { ($0.id, stack.primaryAssetId) }
         }
         return Dictionary(pairs.filter { $0 != $1 }) { first, _ in first }
+    }
+
+    /// Returns the stacks, or the last known ones if the server fails. Without them, all photos of stacks would be new.
+    private func stacks() async throws -> [AssetID: AssetID] {
+        do {
+            return try await knownStacks.value { try await fetchStacks() }
+        } catch ProviderError.denied {
+            // The sources report the missing permission.
+            return [:]
+        } catch ProviderError.failed(let reason) {
+            guard let latest = knownStacks.latest else { throw ProviderError.failed(reason) }
+            return latest
+        }
     }
 
     /// Removes the photos of partners that are in a stack, except the primary ones. The list of stacks has only those of
@@ -148,8 +164,13 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
                 for month in months { known[month] = try await fetchMonth(month) }
                 return known
             }
-        } catch ProviderError.denied, ProviderError.failed {
+        } catch ProviderError.denied {
             // All photos are shown.
+        } catch ProviderError.failed(let reason) {
+            guard let latest = knownMonths.latest, months.isSubset(of: latest.keys) else {
+                throw ProviderError.failed(reason)
+            }
+            known = latest
         }
         return assets.filter { asset in
             let ids = asset.month.flatMap { known[$0] } ?? []
@@ -157,7 +178,8 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         }
     }
 
-    /// Fetches the photos of a month that the timeline shows. Versions before 1.133 list assets, the others columns.
+    /// Fetches the photos of a month that the timeline shows; none if the server has no timeline. Versions before 1.133
+    /// list assets, the others columns.
     private func fetchMonth(_ month: String) async throws -> Set<AssetID> {
         let client = try client
         let response = try await client.month(
@@ -165,7 +187,8 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             [
                 ("withPartners", "true"), ("withStacked", "true"), ("visibility", "timeline"),
                 ("isArchived", "false"), ("size", "MONTH"),
-            ], maximumBytes: Self.maximumAlbumBytes)
+            ], maximumBytes: Self.maximumAlbumBytes, isOptional: true)
+        guard response.status != 404 else { return knownMonths.latest?[month] ?? [] }
         if let ids = response.record?.value("id", as: [AssetID].self) { return Set(ids) }
         let assets: LenientList<AssetRecord> = try client.decode(response)
         return Set(assets.elements.map(\.id))
@@ -188,14 +211,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     private func photos(
         _ assets: [AssetRecord], of source: ImmichSource
     ) async throws -> [RemotePhoto] {
-        var stacks: [AssetID: AssetID] = [:]
-        do {
-            if source.kind != .likes {
-                stacks = try await knownStacks.value { try await fetchStacks() }
-            }
-        } catch ProviderError.denied, ProviderError.failed {
-            // The sources report the missing permission. Older servers have no stacks.
-        }
+        let stacks = source.kind == .likes ? [:] : try await stacks()
         let showsPartners = try client.showsPartners
         let shown = assets.filter { asset in
             guard asset.isPhoto else { return false }
