@@ -70,6 +70,28 @@ struct ResponseTests {
         }
     }
 
+    @Test func `a capture time without a zone is that of the local clock`() async {
+        await #expect(processExitsWith: .success) {
+            setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1)
+            tzset()
+            func created(_ time: String, zone: String) -> Int64? {
+                let asset: AssetRecord? = HTTPResponse.json(
+                    #"""
+                    {"id":"\#(ScriptedSession.photo)","fileCreatedAt":"\#(time)",
+                    "localDateTime":"2025-06-15T23:59:59.000Z","exifInfo":{"timeZone":\#(zone)}}
+                    """#
+                ).decodeJSON()
+                return asset?.taken?.secondsSince1970
+            }
+            // 23:59:59 on the clock of the camera, in summer.
+            #expect(created("2025-06-15T23:59:59.000Z", zone: "null") == 1_750_024_799)
+            // The container of the server has a time zone.
+            #expect(created("2025-06-15T21:59:59.000Z", zone: "null") == 1_750_024_799)
+            #expect(created("2025-06-15T21:59:59.000Z", zone: #""Europe/Berlin""#) == 1_750_024_799)
+            #expect(created("2025-06-15T23:59:59.000Z", zone: #""UTC""#) == 1_750_031_999)
+        }
+    }
+
     @Test func `a video, a deleted photo and another photo are not found`() async throws {
         for more in [#""type":"VIDEO""#, #""isTrashed":true"#] {
             await expectThrown(ProviderError.notFound) { try await photo(more) }

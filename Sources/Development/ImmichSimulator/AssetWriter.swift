@@ -31,6 +31,7 @@ struct AssetWriter {
             "exposureTime": "1/250", "fNumber": 5.6, "iso": 400, "focalLength": 23,
             "exifImageWidth": .integer(asset.width), "exifImageHeight": .integer(asset.height),
             "orientation": .string("\(asset.orientation)"), "dateTimeOriginal": date,
+            "timeZone": "UTC",
             "latitude": asset.latitude.map { .number($0) } ?? .null,
             "longitude": asset.longitude.map { .number($0) } ?? .null,
             "description": .string(asset.description), "city": .null,

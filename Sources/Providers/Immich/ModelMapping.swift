@@ -21,7 +21,7 @@ struct ModelMapping: Sendable {
         let mediaType = members.text("originalMimeType")
         let isFavourite = members.flag("isFavorite")
         var photo = Photo(id: PhotoID(record.id.rawValue))
-        photo.created = record.created
+        photo.created = record.taken
         photo.author = author
         photo.updated = members.time("updatedAt")
         (photo.width, photo.height) = size(members, exif)
@@ -147,7 +147,7 @@ struct ThumbHash: Hashable, Sendable {
 /// An asset: a photo or a video.
 struct AssetRecord: Decodable {
     let id: AssetID
-    /// The time at which the photo was taken, in UTC.
+    /// The time by which the server orders photos.
     let created: Timestamp?
     let members: ServiceRecord
 
@@ -155,6 +155,17 @@ struct AssetRecord: Decodable {
         members = try ServiceRecord(from: decoder)
         id = try members.required("id")
         created = members.time("fileCreatedAt")
+    }
+
+    /// The time at which the photo was taken; nil if it is unknown. The time of a camera without a time zone is local,
+    /// unless the server has interpreted it in a zone of its own.
+    ///
+    /// Source: immich 3.0.3, `getDates` of `metadata.service.ts`.
+    var taken: Timestamp? {
+        guard let created, let exif = members.record("exifInfo"), exif.text("timeZone") == nil,
+            created == members.time("localDateTime")
+        else { return created }
+        return Timestamp(localClockSeconds: created.secondsSince1970)
     }
 
     /// The ID of the owner; nil if the server does not state it.
