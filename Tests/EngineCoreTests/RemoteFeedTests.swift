@@ -87,6 +87,23 @@ struct RemoteFeedTests {
         #expect(try await fixture.walk() == nine)
     }
 
+    @Test func `an end whose request failed is requested again after a pause`() async throws {
+        let five = Array(nine.prefix(5))
+        let first = try await ServiceFixture(five, isOpen: true)
+        #expect(try await first.walk() == five)
+        let fixture = try await ServiceFixture(after: first, isOpen: true)
+        fixture.service.state.update {
+            $0.photos = nine
+            $0.pageErrors["new"] = .failed("It is broken.")
+            $0.requests = []
+        }
+        for _ in 0..<3 { #expect(try await fixture.walk() == five) }
+        #expect(fixture.service.state.value.requests.count { $0.hasPrefix("new ") } == 1)
+        fixture.service.state.update { $0.pageErrors = [:] }
+        fixture.ports.time.update { $0 = $0 + .seconds(61) }
+        #expect(try await fixture.walk() == nine)
+    }
+
     @Test(arguments: [false, true])
     func `a refresh reaches as deep as a walk within a day, and five pages at most`(
         isRestart: Bool

@@ -53,6 +53,11 @@ nonisolated package struct SourceActivity {
         evict()
     }
 
+    /// Records that a request for the end of a source failed. The end is old again after ``retryPause``.
+    package mutating func recordEndFailure(_ source: SourceID, now: Timestamp) {
+        recordEnd(source, now: now + (Self.retryPause - Self.endFreshness))
+    }
+
     /// Returns true if the end of a source was not requested within an hour and since the start of the daemon.
     package func isEndOld(_ source: SourceID, now: Timestamp) -> Bool {
         guard let requested = entries[source]?.endRequested else { return true }

@@ -235,11 +235,14 @@ final class CachedFeed {
     ) -> Task<Void, Never> {
         activity.recordEnd(source, now: owner.now)
         return Task {
-            // Best effort: the end is requested again after an hour.
-            if let part {
-                _ = try? await fetchPart(part, of: source, state)
-            } else {
-                _ = try? await fetchTop(source)
+            do {
+                if let part {
+                    try await fetchPart(part, of: source, state)
+                } else {
+                    _ = try await fetchTop(source)
+                }
+            } catch {
+                activity.recordEndFailure(source, now: owner.now)
             }
         }
     }
