@@ -202,20 +202,34 @@ struct LikeTests {
         let fixture = try await ServiceFixture(photos)
         fixture.service.state.update { $0.liked = Set(photos) }
         #expect(try await fixture.walk("likes", count: 5) == photos)
+        func refresh() async { await fixture.account.remote?.refreshWatched(SourceID("likes")) }
         fixture.service.state.update { $0.emptied = ["likes"] }
-        #expect(try await fixture.account.refreshFeed("likes") == 0)
+        await refresh()
         #expect(try await fixture.walk("likes", count: 5) == photos)
         #expect(try await liked(fixture, "p7"))
         #expect(!fixture.base.events.value.contains { $0.hasPrefix("unliked") })
         // A list between the two empty ones counts.
         fixture.service.state.update { $0.emptied = [] }
-        _ = try await fixture.account.refreshFeed("likes")
+        await refresh()
         fixture.service.state.update { $0.emptied = ["likes"] }
-        _ = try await fixture.account.refreshFeed("likes")
+        await refresh()
         #expect(try await liked(fixture, "p7"))
-        _ = try await fixture.account.refreshFeed("likes")
+        await refresh()
         try await fixture.waitForEvent("unliked p7 0")
         #expect(try await fixture.walk("likes") == [])
+    }
+
+    @Test func `a refresh by a client removes the last like that was removed at the service`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b"])
+        fixture.service.state.update { $0.liked = ["a"] }
+        #expect(try await fixture.walk("likes") == ["a"])
+        fixture.service.state.update { $0.liked = [] }
+        #expect(try await fixture.account.refreshFeed("likes") == 0)
+        #expect(fixture.count("likes top") == 3)
+        #expect(try await fixture.walk("likes") == [])
+        #expect(try await !liked(fixture, "a"))
     }
 
     @Test func `a login that replaces the token sends the likes that waited for it`() async throws {

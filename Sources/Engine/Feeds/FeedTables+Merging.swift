@@ -26,6 +26,8 @@ nonisolated extension FeedTables {
         package var removed: [PhotoID] = []
         /// True if the position of the page is unknown.
         package var isLost = false
+        /// True if the response for the top is ignored, because it is the first empty one.
+        package var isDoubted = false
         /// Photos that may no longer be in any source, and whose rows can be deleted later: see
         /// ``FeedPhotos/sweep(_:)``.
         var unswept: [PhotoID] = []
@@ -87,7 +89,7 @@ nonisolated extension FeedTables {
             return try order.doubt(key)
         }
         guard let part = arrival.part else {
-            if let known, try isDoubted(known) { return ignored }
+            if let known, try isDoubted(known) { return Merge(isDoubted: !page.isPartial) }
             let state = try touchSource(id, fetched: arrival.now, total: page.total)
             if known == nil { try limitSources(for: id) }
             return try merge(arrival, into: state, id, before: known?.fetched ?? arrival.now)

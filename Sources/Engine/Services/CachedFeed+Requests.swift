@@ -29,7 +29,10 @@ extension CachedFeed {
     /// - Returns: The number of new photos at the top.
     /// - Throws: The errors of the top. An error of another part ends the refresh.
     func fetchReadParts(_ source: SourceID) async throws -> Int {
-        let new = try await fetchTop(source).new
+        var top = try await fetchTop(source)
+        // Two empty responses in succession are no fault: `Refresh` believes the service.
+        if top.isDoubted, requested[source] != nil { top = try await fetchTop(source) }
+        let new = top.new
         let (stored, now) = (stored(source), owner.now)
         var last: String?
         for _ in 1..<Self.refreshLimit {
