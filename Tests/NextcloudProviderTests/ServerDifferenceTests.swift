@@ -262,6 +262,28 @@ struct ServerDifferenceTests {
         }
     }
 
+    @Test(arguments: [["/Photos"], ["/Photos", "/Camera"]], [400, 404, 500])
+    func `a failed search neither shows files outside the source folders nor drops a folder`(
+        folders: [String], status: Int
+    ) async throws {
+        // The server has not read the third file, so that each walk searches again.
+        let fixture = try SimulatedSession(photoCount: 3)
+        let server = fixture.server
+        for path in ["Camera/a.jpg", "Documents/b.jpg"] { server.publish { $0.path = path } }
+        server.sourceFolders = folders
+        let expected = try await fixture.walk("all")
+        #expect(expected.count == folders.count + 2)
+        let type = ("Content-Type", "application/xml; charset=utf-8")
+        let body = Array("<d:error xmlns:d=\"DAV:\"/>".utf8)
+        server.fail(
+            "SEARCH /remote.php/dav/", .reply(Reply(status, headers: [type], body: body)), times: 1)
+        server.fail(
+            "PROPFIND /remote.php/dav/files/ada/Camera/",
+            .reply(Reply(503, headers: [type], body: body)), times: 1)
+        if let found = try? await fixture.walk("all") { #expect(found == expected) }
+        #expect(try await fixture.walk("all") == expected)
+    }
+
     @Test func `long paths do not end a feed`() async throws {
         let fixture = try SimulatedSession(photoCount: 250)
         let folder = String(repeating: "\u{6f22}", count: 73) + "/"

@@ -80,17 +80,32 @@ struct NextcloudClient: ServiceClient {
             guard let error = await failure(response, subject) else {
                 return try await listing(response)
             }
-            guard !folders.isEmpty, [400, 404, 500].contains(response.status) else {
-                let isUnsupported = refusal(response, subject).isUnsupportedSearch
-                throw isUnsupported ? UnsupportedSearch(error: error) : error
+            if response.status == 404, !folders.isEmpty {
+                let existing = try await existing(folders, subject)
+                guard existing != folders else { throw error }
+                folders = existing
+                continue
             }
-            // A folder may not exist.
-            var existing: [String] = []
-            for folder in folders where folders.count > 1 {
-                if try await tag(of: folder) != nil { existing.append(folder) }
+            let refusal = refusal(response, subject)
+            guard folders.count > 1, refusal.isUnsupportedScope else {
+                throw refusal.isUnsupportedSearch ? UnsupportedSearch(error: error) : error
             }
-            folders = existing == folders ? [] : existing
+            folders = []
         }
+    }
+
+    /// Returns the folders that exist.
+    private func existing(
+        _ folders: [String], _ subject: Refusal.Subject
+    ) async throws -> [String] {
+        var existing: [String] = []
+        for folder in folders {
+            let response = try await find(folder)
+            if response.status == 404, !response.isHTML { continue }
+            if let error = await failure(response, subject) { throw error }
+            existing.append(folder)
+        }
+        return existing
     }
 
     /// Fetches the rule for the files that are shown.
@@ -140,18 +155,20 @@ struct NextcloudClient: ServiceClient {
     /// Source: server 31, `FileInfo::getEtag`, `TagsPlugin::handleUpdateProperties`, `FilesMetadataManager::saveMetadata`.
     ///
     /// - Returns: The ETag; nil if the server does not state it.
-    func filesTag() async throws -> String? { try await tag(of: "/") }
-
-    /// Fetches the ETag of a folder; nil if it does not exist.
-    private func tag(of folder: String) async throws -> String? {
-        let path = ([user] + folder.split(separator: "/").map(String.init))
-            .map(URLEncoding.escape).joined(separator: "/")
-        let response = try await exchange(
-            .propfind, "/remote.php/dav/files/\(path)/", DAVBody.find("<d:getetag/>"), depth: 0)
+    func filesTag() async throws -> String? {
+        let response = try await find("/")
         guard response.isSuccess else { return nil }
         return try? await read(response) {
             $0.responses.first?.properties.child("getetag", in: Namespace.dav)?.text
         }
+    }
+
+    /// Requests the ETag of a folder below the user's files.
+    private func find(_ folder: String) async throws -> HTTPResponse {
+        let path = ([user] + folder.split(separator: "/").map(String.init))
+            .map(URLEncoding.escape).joined(separator: "/")
+        return try await exchange(
+            .propfind, "/remote.php/dav/files/\(path)/", DAVBody.find("<d:getetag/>"), depth: 0)
     }
 
     /// Searches files of the user by their IDs.

@@ -63,6 +63,9 @@ extension Refusal {
             || isFailedSearch
     }
 
+    /// True if the server may support only one folder in a search. Another part of the search can have the same response.
+    var isUnsupportedScope: Bool { response.status == 501 || isFailedSearch }
+
     /// True if the response is the failure of an invalid search.
     private var isFailedSearch: Bool {
         guard response.status == 500, let document else { return false }
