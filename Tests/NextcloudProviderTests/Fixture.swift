@@ -76,7 +76,7 @@ private final class CountingClient: HTTPClient {
     }
 }
 
-/// A session at a server whose responses a test defines.
+/// A session at a server without the app Photos, whose other responses a test defines.
 struct ScriptedSession {
     let http = ScriptedHTTP()
     let session: NextcloudSession
@@ -85,7 +85,12 @@ struct ScriptedSession {
         server: String = "cloud.example", settings: ProviderSettings = ProviderSettings(),
         _ respond: @escaping ScriptedHTTP.Answer
     ) {
-        http.answer.update { $0 = respond }
+        http.answer.update {
+            $0 = {
+                try $0.url.hasSuffix("/apps/photos/")
+                    ? HTTPResponse(status: 404, url: $0.url) : respond($0)
+            }
+        }
         session = NextcloudSession(
             AccountIdentity(username: "ada", server: server),
             SessionPorts(http, settings)

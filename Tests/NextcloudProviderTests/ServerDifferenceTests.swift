@@ -284,6 +284,34 @@ struct ServerDifferenceTests {
         #expect(try await fixture.walk("all") == expected)
     }
 
+    @Test(arguments: [200, 403, 429])
+    func `a page without the source folders is an error, and the next refresh reads them`(
+        status: Int
+    ) async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        let photos = server.photos
+        server.publish { $0.path = "Documents/a.jpg" }
+        server.sourceFolders = ["/Photos"]
+        server.fail(
+            "GET /index.php/apps/photos/", .reply(Reply(status, html: "<html>Wait</html>")),
+            times: 1)
+        await #expect(throws: ProviderError.self) { try await fixture.walk("all") }
+        #expect(try await fixture.walk("all") == photos)
+    }
+
+    @Test func `a refresh after a change of the files reads the source folders`() async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        let photos = server.photos
+        let camera = server.publish { $0.path = "Camera/a.jpg" }
+        server.sourceFolders = ["/Photos"]
+        #expect(try await fixture.walk("all") == photos)
+        server.sourceFolders = ["/Camera"]
+        let other = server.publish { $0.path = "Camera/b.jpg" }
+        #expect(try await fixture.walk("all") == ["\(other.id)", "\(camera.id)"])
+    }
+
     @Test func `long paths do not end a feed`() async throws {
         let fixture = try SimulatedSession(photoCount: 250)
         let folder = String(repeating: "\u{6f22}", count: 73) + "/"

@@ -127,6 +127,7 @@ extension ServerState {
             200,
             html: """
                 <!DOCTYPE html><html><body>
+                <input type="hidden" id="initial-state-photos-image-mimes" value="W10=">
                 <input type="hidden" id="initial-state-photos-photosSourceFolders" value="\(state)">
                 </body></html>
                 """)

@@ -132,14 +132,19 @@ struct NextcloudClient: ServiceClient {
     ///
     /// Source: photos 8.0, `PageController::index`; server 31, `layout.initial-state.php`.
     ///
-    /// - Returns: The paths below the user's files, `/Photos`; none if the server does not state them, or for all files.
+    /// - Returns: The paths below the user's files, `/Photos`; none without the app, if it does not state them, or for
+    ///   all files.
+    /// - Throws: ``ProviderError`` for another page, ``HTTPError``.
     func sourceFolders() async throws -> [String] {
-        let mark = "id=\"initial-state-photos-photosSourceFolders\" value=\""
+        let mark = "id=\"initial-state-photos-"
         let request = HTTPRequest(.get, server.base + "/index.php/apps/photos/")
         let response = try await http.send(request)
-        if response.status >= 500, let error = await failure(response, .user) { throw error }
+        if response.status == 404 { return [] }
         let page = String(decoding: response.body, as: UTF8.self)
-        guard response.isSuccess, let start = page.firstRange(of: mark)?.upperBound,
+        guard response.isSuccess, page.contains(mark) else {
+            throw await failure(response, .user) ?? unreadable(response)
+        }
+        guard let start = page.firstRange(of: mark + "photosSourceFolders\" value=\"")?.upperBound,
             let state = Base64.decode(String(page[start...].prefix { $0 != "\"" })),
             let text: String = JSON.decode(state), let folders: [String] = JSON.decode(text.utf8),
             1...Self.maximumFolders ~= folders.count, !folders.contains("/")

@@ -22,7 +22,8 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     private let own = Mutex<Set<PhotoID>>([])
     private let unchanged = Mutex(UnchangedPages())
     private let filter: TimedCache<FileFilter>
-    private let folders: TimedCache<[String]>
+    /// The folders that the app Photos shows, with the ETag of the user's files as in ``FileFilter``.
+    private let folders: TimedCache<(tag: String?, paths: [String])>
 
     private static let maximumAlbums = 600
     /// The maximum number of albums that are searched for a photo of another user.
@@ -33,7 +34,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     init(_ account: AccountIdentity, _ ports: SessionPorts) {
         self.ports = ports
         filter = TimedCache(.seconds(60), now: ports.now)
-        folders = TimedCache(.seconds(3600), now: ports.now)
+        folders = TimedCache(.seconds(60), now: ports.now)
         connection = ServiceConnection { (events) throws(ProviderError) in
             try NextcloudClient(account, ports, events: events)
         }
@@ -143,7 +144,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     }
 
     /// Returns the search for the photos of a source, which the app Photos shows. Favourites are shown in any folder.
-    /// The rule for them belongs to the ETag of the user's files, if that is known.
+    /// The rule and the folders belong to the ETag of the user's files, if that is known.
     private func search(
         _ kind: NextcloudKind, tag: String? = nil
     ) async throws -> PhotoSearch {
@@ -151,10 +152,13 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
         let filter = try await filter.value(where: { tag == nil || $0.tag == tag }) {
             try await client.fileFilter(tag: tag)
         }
-        let folders =
-            kind == .likes ? [] : try await folders.value { try await client.sourceFolders() }
-        return PhotoSearch(
-            client: client, kind: kind, mode: .full, filter: filter, folders: folders)
+        var search = PhotoSearch(client: client, kind: kind, mode: .full, filter: filter)
+        if kind != .likes {
+            search.folders = try await folders.value(where: { tag == nil || $0.tag == tag }) {
+                try await (tag, client.sourceFolders())
+            }.paths
+        }
+        return search
     }
 
     private func albumPage(

@@ -79,7 +79,7 @@ final class NextcloudFixture: SecretFixture {
     var requestsOfAPI: [RecordedRequest] {
         server.requests().filter {
             let isFile = $0.method == "GET" && $0.path.contains("/remote.php/dav/")
-            // The rules for the photos that are shown are requested once a minute and once an hour, the ETag of the
+            // The rules for the photos that are shown are requested once a minute, the ETag of the
             // files before the first page.
             let isRule =
                 $0.path.hasSuffix("/apps/photos/")
