@@ -20,17 +20,31 @@ package enum XMLDocument {
         body(try parse(bytes))
     }
 
-    /// Parses a document.
+    /// Parses a document. Characters that XML does not allow are replaced by U+FFFD: names of files can have them.
     ///
     /// - Parameters:
-    ///   - bytes: The document, in UTF-8, UTF-16, ISO-8859-1 or US-ASCII, as it states.
+    ///   - bytes: The document, in UTF-8, UTF-16, ISO-8859-1 or US-ASCII, as it states. Characters are replaced only in
+    ///     UTF-8.
     ///   - limits: The limits of the document.
     /// - Returns: The root element.
     /// - Throws: ``XMLError``.
-    ///
-    /// The corresponding C function is `XML_Parse`.
     package static func parse(
         _ bytes: [UInt8], limits: XMLLimits = XMLLimits()
+    ) throws(XMLError) -> XMLElement {
+        do throws(XMLError) {
+            return try parseAllowed(bytes, limits)
+        } catch {
+            guard case .malformed = error, let allowed = AllowedCharacters.replacing(in: bytes)
+            else { throw error }
+            return try parseAllowed(allowed, limits)
+        }
+    }
+
+    /// Parses a document whose characters are allowed.
+    ///
+    /// The corresponding C function is `XML_Parse`.
+    private static func parseAllowed(
+        _ bytes: [UInt8], _ limits: XMLLimits
     ) throws(XMLError) -> XMLElement {
         let expat = try ExpatLibrary.load()
         // The builder resolves namespaces: libexpat would copy a namespace for each element and attribute.

@@ -32,7 +32,7 @@ struct XMLDocumentTests {
 
     @Test(arguments: [
         "", " ", "<a>", "<a></b>", "<a/><b/>", "text", "<a>&unknown;</a>", "<x:a/>",
-        "<a>\u{1}</a>", "<a b=1/>", "\u{feff}",
+        "<a>\u{1}", "<a>&#1</a>", "<a>&#x;</a>", "<a b=1/>", "\u{feff}",
     ])
     func `a document that is not well-formed is an error`(text: String) {
         let error = #expect(throws: XMLError.self) { try parse(text) }
@@ -40,6 +40,16 @@ struct XMLDocumentTests {
             Issue.record("\(String(describing: error))")
             return
         }
+    }
+
+    @Test(arguments: [
+        "\0", "\u{1}", "\u{1f}", "\u{fffe}", "\u{ffff}", "&#0;", "&#1;", "&#x1F;", "&#65534;",
+        "&#xffff;", "&#xD800;", "&#x110000;",
+    ])
+    func `characters that are not allowed are replaced`(character: String) throws {
+        let root = try parse(
+            "<a><b>\(character)</b><c d='\(character)'>x\(character)&#xE9;é</c></a>")
+        #expect(root.children.map(\.text) == ["\u{fffd}", "x\u{fffd}éé"])
     }
 
     @Test(arguments: [
