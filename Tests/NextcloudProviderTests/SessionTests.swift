@@ -154,6 +154,35 @@ struct SessionTests {
         try await expectPages(fixture, "an hour later", reads: true)
     }
 
+    @Test func `a run of hidden photos takes few requests, and fewer if no file changed`()
+        async throws
+    {
+        let fixture = try SimulatedSession(photoCount: 0)
+        let server = fixture.server
+        let base = Moment(1_750_000_000)
+        for number in 0..<1000 {
+            server.publish {
+                ($0.path, $0.modified) = ("Hidden/\(number).jpg", base + number)
+                $0.taken = $0.modified
+            }
+        }
+        let shown = server.publish { ($0.modified, $0.taken) = (base + -1, base + -1) }
+        server.publish {
+            ($0.path, $0.mediaType) = ("Hidden/.nomedia", "application/octet-stream")
+        }
+        #expect(try await fixture.walk("all") == ["\(shown.id)"])
+        let count = server.requests().count
+        #expect(count < 12)
+        #expect(try await fixture.walk("all") == ["\(shown.id)"])
+        #expect(server.requests().count < count + 4)
+        // A page that ends in the run is kept as well.
+        let search = PhotoSearch(
+            client: try fixture.makeClient(), kind: .all, mode: .full,
+            filter: FileFilter(folders: ["Hidden/"]), maximumLimit: 100)
+        let (page, isFinal) = try await search.page(after: .top)
+        #expect(page.photos.isEmpty && page.next != nil && isFinal)
+    }
+
     @Test func `a page with files that the server has not read is read again`() async throws {
         let fixture = try SimulatedSession(photoCount: 30)
         try await expectPages(fixture, "first", reads: true)

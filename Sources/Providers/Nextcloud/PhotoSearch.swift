@@ -51,7 +51,7 @@ struct PhotoSearch {
 
     /// Fetches the page after a position.
     ///
-    /// - Returns: The page, and true if the server has read the metadata of all its files.
+    /// - Returns: The page, and true if the server has read the metadata of all its files that are shown.
     func page(after start: PhotoPosition) async throws -> (page: RemotePage, isFinal: Bool) {
         var position = start
         var isFinal = true
@@ -60,7 +60,10 @@ struct PhotoSearch {
             let window = try await window(at: position.seconds, limit)
             let records = window.records.filter { PhotoPosition($0) < position }
                 .sorted { PhotoPosition($0) > PhotoPosition($1) }
-            isFinal = isFinal && (!mode.hasMetadata || records.allSatisfy { $0.taken != nil })
+            isFinal =
+                isFinal
+                && (!mode.hasMetadata
+                    || records.allSatisfy { $0.taken != nil || !filter.shows($0) })
             guard let floor = window.floor else { return (page(records, isLast: true), isFinal) }
             let complete = records.prefix { $0.seconds > floor }
             if let last = complete.last {
@@ -68,6 +71,7 @@ struct PhotoSearch {
                     return (page(Array(complete), isLast: false), isFinal)
                 }
                 position = PhotoPosition(last)
+                limit = min(limit * 4, maximumLimit)
             } else if floor < position.seconds {
                 // No photo is above the floor.
                 position = PhotoPosition(seconds: floor, id: .max)
@@ -78,9 +82,10 @@ struct PhotoSearch {
                 let records = try await simultaneous(at: floor, below: position)
                 guard records.isEmpty else { return (page(records, isLast: false), false) }
                 position = PhotoPosition(seconds: floor - 1, id: .max)
+                isFinal = false
             }
         }
-        return (RemotePage([], next: position.token), false)
+        return (RemotePage([], next: position.token), isFinal)
     }
 
     /// Updates the favourites of a page whose files have not changed.
@@ -108,11 +113,13 @@ struct PhotoSearch {
     }
 
     private func page(_ records: [FileRecord], isLast: Bool) -> RemotePage {
-        let part = records.prefix(Self.photosPerPage)
-        let isEnd = isLast && part.count == records.count
+        let shown = records.filter(filter.shows)
+        let part = shown.prefix(Self.photosPerPage)
+        let isWhole = part.count == shown.count
+        let last = isWhole ? records.last : part.last
         return RemotePage(
-            client.mapping.photos(part.filter(filter.shows)),
-            next: isEnd ? nil : part.last.map { PhotoPosition($0).token })
+            client.mapping.photos(part),
+            next: isWhole && isLast ? nil : last.map { PhotoPosition($0).token })
     }
 
     /// Fetches the photos at and before a time.
