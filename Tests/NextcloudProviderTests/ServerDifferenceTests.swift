@@ -207,6 +207,19 @@ struct ServerDifferenceTests {
         #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
     }
 
+    @Test func `the photos of more than a thousand hidden folders are not shown`() async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        let shown = server.photos
+        for number in 0..<1010 {
+            server.publish {
+                ($0.path, $0.mediaType) = ("Apps/\(number)/.nomedia", "application/octet-stream")
+            }
+            server.publish { $0.path = "Apps/\(number)/a.jpg" }
+        }
+        #expect(try await fixture.walk("all") == shown)
+    }
+
     @Test func `a folder that becomes hidden is hidden by the next refresh`() async throws {
         let now = Mutex(Timestamp.now)
         let fixture = try SimulatedSession(photoCount: 2, now: { now.withLock { $0 } })

@@ -117,8 +117,8 @@ struct NextcloudClient: ServiceClient {
         var filter = FileFilter(tag: tag, excluded: excluded)
         do {
             let found = try await search(
-                .hidesFolder, by: nil, limit: 1000, hasMetadata: false, onlyPositions: true,
-                about: .other(Message("list the hidden folders")))
+                .hidesFolder, by: nil, limit: PhotoSearch.maximumPositions, hasMetadata: false,
+                onlyPositions: true, about: .other(Message("list the hidden folders")))
             filter.folders = found.records.compactMap(\.filePath).compactMap { path in
                 let parts = path.split(separator: "/")
                 guard [".nomedia", ".noimage"].contains(parts.last) else { return nil }

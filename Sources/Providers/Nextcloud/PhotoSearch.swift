@@ -36,8 +36,8 @@ struct PhotoSearch {
     private static let firstLimit = 100
     /// The largest number of results. More photos with the same time are searched by their IDs.
     var maximumLimit = 1600
-    /// The largest number of photos with the same time.
-    private static let maximumPositions = 50_000
+    /// The largest number of files in a search for positions, such as photos with the same time.
+    static let maximumPositions = 50_000
     private static let photosPerPage = 500
     /// The largest number of windows without photos that one page reads.
     private static let maximumWindows = 8
