@@ -43,6 +43,10 @@ struct ResponseTests {
             let page = await pageError(.json("<html>", status: status))
             #expect(page == .otherLogin("cloud.example"))
         }
+        for status in [302, 303, 307] {
+            let redirect = await pageError(HTTPResponse(status: status, url: ""))
+            #expect(redirect == .otherLogin("cloud.example"))
+        }
         let failure = await pageError(HTTPResponse(status: 502, url: ""))
         #expect(failure == .failed("cloud.example failed with status 502; try again later."))
     }

@@ -12,6 +12,7 @@ extension Refusal {
         if let generalError { return generalError }
         switch response.status {
         case 200..<300: return isPage ? page : nil
+        case 300..<400: return otherLogin
         case 401: return Self.tokenExceptions.contains(where: mentions) ? .unauthorized : otherLogin
         case 403: return forbidden
         case _ where isPage: return page
