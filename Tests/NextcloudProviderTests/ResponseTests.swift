@@ -118,6 +118,7 @@ struct ResponseTests {
                     <nc:metadata-photos-original_date_time>99999999999999999999</nc:metadata-photos-original_date_time>
                     <nc:metadata-photos-gps><latitude>91</latitude><longitude>nan</longitude></nc:metadata-photos-gps>
                     <nc:metadata-blurhash>&lt;b&gt;</nc:metadata-blurhash>
+                    <nc:metadata-photos-ifd0><Make>base64:gIGC</Make><Model>base64:gIGC</Model></nc:metadata-photos-ifd0>
                     """), status: 207)
         }.session
         let page = try await session.page("all")
@@ -125,7 +126,7 @@ struct ResponseTests {
         #expect(photo.photo.created == nil && photo.photo.updated == nil)
         #expect(photo.photo.width == nil && photo.photo.height == nil)
         #expect(photo.photo.latitude == nil && photo.photo.longitude == nil)
-        #expect(photo.photo.blurHash == nil && !photo.hasLikeState)
+        #expect(photo.photo.blurHash == nil && !photo.hasLikeState && photo.photo.camera == nil)
     }
 
     @Test

@@ -76,8 +76,14 @@ struct FileRecord: Hashable, Sendable {
         width = size?.child("width").flatMap { Int($0.text) }
         height = size?.child("height").flatMap { Int($0.text) }
         let exif = metadata("photos-ifd0")
-        make = exif?.child("Make")?.text
-        model = exif?.child("Model")?.text
+        // The server encodes texts that are not UTF-8.
+        //
+        // Source: photos 8.0, `ExifMetadataProvider::sanitizeEntries`.
+        func camera(_ name: String) -> String? {
+            exif?.child(name).flatMap { $0.text.hasPrefix("base64:") ? nil : $0.text }
+        }
+        make = camera("Make")
+        model = camera("Model")
         blurHash = metadata("blurhash")?.text
         let place = metadata("photos-gps")
         latitude = place?.child("latitude").flatMap { Double($0.text) }
