@@ -69,8 +69,11 @@ nonisolated package struct PolledLogin: Sendable {
             guard let address = WebAddress(text), let named else {
                 throw OAuthError.serviceFailed(Message("The login contains an invalid address."))
             }
-            // A server behind a proxy that does not tell it of https names its addresses with http.
-            if address.scheme == .http, named.scheme == .https, address.host == named.host {
+            // A server behind a proxy that does not tell it of https and the port names its addresses without them.
+            if address.host == named.host,
+                address.scheme == named.scheme
+                    ? address.port == nil : address.scheme == .http
+            {
                 return named.origin + address.rest
             }
             guard address.origin == named.origin else {

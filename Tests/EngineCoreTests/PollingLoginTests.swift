@@ -150,6 +150,16 @@ struct PollingLoginTests {
         #expect(start?.userAgent?.hasPrefix("Image Feed on ") == true)
     }
 
+    @Test(arguments: ["http://one.example", "https://one.example"])
+    func `a server behind a proxy that names its addresses without its port is requested with it`(
+        origin: String
+    ) async throws {
+        polling.state.update { $0.origin = origin }
+        let login = try await polling.start(fixture, at: "one.example:8443")
+        #expect(login.authorizationURL == "https://one.example:8443/confirm")
+        await login.cancelAndWait()
+    }
+
     @Test(arguments: ["http://two.example", "https://two.example", "https://one.example:8443"])
     func `a login with an address of another origin is refused`(origin: String) async throws {
         polling.state.update { $0.origin = origin }
