@@ -147,12 +147,14 @@ struct ResponseTests {
                     "<nc:metadata-photos-original_date_time>\(1_750_000_000 - number)</nc:metadata-photos-original_date_time>"
                 )
             }
-            return .json(document(of: entries), status: 207)
+            let missing =
+                "<d:response><d:href>/remote.php/dav/files/ada/b.jpg</d:href><d:status>HTTP/1.1 404 Not Found</d:status></d:response>"
+            return .json(document(of: isDated ? entries + [missing] : []), status: 207)
         }
         let page = try await fixture.session.page("all")
         #expect(page.photos.count == 97 && page.next != nil)
         let notices = await fixture.session.finalNotices().last
-        #expect(notices?.map { $0.prefix(9) } == ["2 images "])
+        #expect(notices?.map { $0.prefix(9) } == ["3 images "])
     }
 
     @Test(arguments: [

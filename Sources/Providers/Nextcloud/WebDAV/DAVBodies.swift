@@ -199,9 +199,12 @@ struct MultiStatus {
         responses = all.compactMap { response in
             let parts = response.children("propstat", in: Namespace.dav)
             failures += ([response] + parts).compactMap(Self.status).filter { $0 >= 400 }
-            // The file of a photo in an album may be gone.
-            guard let part = parts.first(where: { Self.status($0) == 200 }) else { return nil }
             let path = response.child("href", in: Namespace.dav)?.text ?? ""
+            guard let part = parts.first(where: { Self.status($0) == 200 }) else {
+                // The file of a photo in an album may be gone, but not one with a status of its own.
+                if Self.status(response) != nil { unreadable.append(Response.excerpt(path)) }
+                return nil
+            }
             guard Self.isPath(path), let properties = part.child("prop", in: Namespace.dav) else {
                 unreadable.append(Response.excerpt(path))
                 return nil
