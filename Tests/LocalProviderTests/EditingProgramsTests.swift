@@ -43,6 +43,8 @@ import Testing
         "exiv2 -k -a 1:00:00 adjust x/*.jpg",
         "mogrify -rotate 90 x/*.jpg",
         "mogrify -strip -resize 50% x/*.jpg; sleep 1; mogrify -resize 50% x/*.jpg",
+        "for f in $names; do mogrify -resize 50% x/$f.jpg; mv x/$f.jpg y/small-$f.jpg; done",
+        "mogrify -resize 50% x/*.jpg; mv x z",
         "tar cf \"$t/a.tar\" x; rm -r x; tar xf \"$t/a.tar\"",
         "tar cf \"$t/a.tar\" x; tar xf \"$t/a.tar\"",
         "mv x \"$t/x\"; mv y x; mv \"$t/x\" y",

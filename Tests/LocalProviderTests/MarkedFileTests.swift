@@ -259,6 +259,67 @@ import Testing
         #expect(try await liked(again) == ["a"])
     }
 
+    /// One scan finds the edit and the moves.
+    @Test(arguments: [true, false], [["m.jpg"], ["x/m.jpg", "m.jpg"], [".m", "x/m.jpg"]])
+    func `a photo that is edited and then moved keeps its like`(
+        isInPlace: Bool, paths: [String]
+    ) async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        let again = try await change(folder, .running) {
+            if isInPlace {
+                try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder)
+            } else {
+                try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
+            }
+            for (from, to) in zip(["a.jpg"] + paths, paths) { try folder.move(from, to: to) }
+        }
+        #expect(try await liked(again) == ["m"])
+        #expect(try await again.id("m") == id)
+    }
+
+    @Test func `a photo that is edited keeps its like if its folder is then moved`() async throws {
+        let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        let again = try await change(folder, .running) {
+            try overwrite("x/a.jpg", PhotosFixture.jpeg + [9], folder)
+            try folder.move("x", to: "y")
+        }
+        #expect(try await liked(again) == ["a"])
+        #expect(try await again.id("a") == id)
+    }
+
+    @Test(arguments: [true, false])
+    func `an edited photo that gets the name of a deleted one keeps its like`(isReplaced: Bool)
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "m.jpg"], liking: "a", "m")
+        let id = try await folder.id("a")
+        let again = try await change(folder, .running) {
+            unlink(folder.path("m.jpg"))
+            try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder)
+            try folder.move("a.jpg", to: "m.jpg")
+            // Another photo gets the former name.
+            if isReplaced {
+                try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [7])
+            }
+        }
+        #expect(try await liked(again) == ["m"])
+        #expect(try await again.id("m") == id)
+    }
+
+    /// The new photo is moved, not the liked one.
+    @Test func `a new photo at the name of a deleted one is not liked after a move`() async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
+        let again = try await change(folder, .running) {
+            unlink(folder.path("a.jpg"))
+            try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
+            try folder.move("a.jpg", to: "m.jpg")
+        }
+        #expect(try await again.titles().sorted() == ["b", "m"])
+        #expect(try await liked(again) == [])
+    }
+
     @Test(arguments: [Daemon.running, .refreshing, .stopped])
     func `a photo that an editor replaces keeps its like`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")

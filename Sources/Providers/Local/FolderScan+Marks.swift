@@ -21,6 +21,8 @@ extension FolderScan {
         var own: Candidate?
         /// True if that file may be an edit of the photo.
         var mayBeEdit = false
+        /// True if events show that the file was moved from the path of the photo.
+        var isMoved = false
     }
 
     /// Finds the files of the marked photos that have moved or changed, or that are missing: first those that are at
@@ -84,6 +86,7 @@ extension FolderScan {
         }
         var unread: [Candidate] = []
         open = try open.filter { photo in
+            guard !photo.isMoved else { return true }
             var possible = doubted[photo.file.digest.count] ?? []
             // A file that was written in place is not compared with earlier copies of the photo.
             if photo.isMissing ? isRebuilding : photo.own?.stamp.inode != photo.file.stamp.inode {
@@ -157,7 +160,11 @@ extension FolderScan {
                 unavailable.insert(own.path)
                 return nil
             }
-            return OpenPhoto(file: file, isMissing: false, own: own, mayBeEdit: mayBeEdit)
+            let isAtPath = try mayBeEdit || own.map { try isSame($0, file) } == true
+            let moved = try isAtPath ? nil : movedPlace(of: file)
+            return OpenPhoto(
+                file: file, isMissing: false, own: moved ?? own,
+                mayBeEdit: mayBeEdit || moved != nil, isMoved: moved != nil)
         }
         let missing = missing.subtracting(known).subtracting(movedMarks.keys)
         return try changed
@@ -176,6 +183,17 @@ extension FolderScan {
                     : !file.isGone && watcher.wasFree(file.path, events) != true
                 return OpenPhoto(file: file, isMissing: true, own: own, mayBeEdit: isEdit)
             }
+    }
+
+    /// Returns the place to which events show that the file of a photo was moved, unless another marked photo may
+    /// be there.
+    private func movedPlace(of file: PhotoFile) throws -> Candidate? {
+        guard let path = events.destination(of: file.path) else { return nil }
+        var place = doubts[path].flatMap { $0.mayBeEdit ? nil : $0.place }
+        if doubts[path] == nil {
+            place = try places { try [$0.file(at: path)?.file].compactMap(\.self) }.first
+        }
+        return try place?.format != nil && read(path)?.digest != nil ? place : nil
     }
 
     /// Returns the marked photos whose files are absent, and those whose files are not shown any more, or have become

@@ -50,7 +50,7 @@ final class FolderScan {
     /// True if the index was lost, so that the paths of marked photos are older than their files.
     var isRebuilding = false
     /// The events that this scan uses.
-    var events = FolderWatcher.NameEvents()
+    var events = NameEvents()
     /// Rows whose file is not at the path in the index. The file may be found elsewhere before the scan ends.
     var missing: [PictureIndex.File] = []
     /// Folders that this scan has visited, so that links do not lead to them again.
@@ -221,13 +221,21 @@ final class FolderScan {
         let entries = root.status?.kind == .directory && !isRebuilding ? entries : nil
         events = watcher.beginScan(entries?.map(\.path))
         do {
-            if let entries { try scanEntries(entries) } else { try scanAll(root) }
+            if let entries { try scanEntries(withDestinations(entries)) } else { try scanAll(root) }
             let unfinished = unavailable.union(unclosed)
             watcher.endScan(events) { $0.isOrIsBelow(where: unfinished.contains) }
         } catch {
             watcher.cancelScan(events)
             throw error
         }
+    }
+
+    /// Adds the paths to which changed files were moved meanwhile.
+    private func withDestinations(_ entries: [FolderWatcher.Entry]) -> [FolderWatcher.Entry] {
+        entries
+            + events.destinations.subtracting(entries.map(\.path)).map {
+                FolderWatcher.Entry(path: $0, isClosed: !watcher.isUnclosed($0))
+            }
     }
 
     private func scanAll(_ lookup: FileStatus.Lookup) throws {

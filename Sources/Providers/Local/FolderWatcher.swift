@@ -28,18 +28,6 @@ final class FolderWatcher: Sendable {
         case mounts
     }
 
-    /// The events at names, which show whether a file was replaced while its name was never free, as editors do it.
-    struct NameEvents {
-        /// True for names that were free.
-        fileprivate var wasFree: [RelativePath: Bool] = [:]
-        /// True if events were lost since the last scan of everything.
-        fileprivate var areLost = false
-
-        fileprivate mutating func record(_ path: RelativePath, isFree: Bool) {
-            wasFree[path] = wasFree[path] == true || isFree
-        }
-    }
-
     private struct State {
         var paths: [Int32: RelativePath] = [:]
         var watches: [RelativePath: Int32] = [:]
@@ -58,8 +46,6 @@ final class FolderWatcher: Sendable {
         var hasRootAttributes = false
         var firstEvent: DispatchTime?
         var isReportScheduled = false
-        /// The last file that was moved away, with the number of the move, and whether its name was free before.
-        var lastMove: (cookie: UInt32, path: RelativePath, wasFree: Bool?)?
         /// The folders that could not be watched, because the user has no more watches.
         var unwatched: Set<RelativePath> = []
         /// nil after ``stop()``.
@@ -324,23 +310,13 @@ final class FolderWatcher: Sendable {
                 return state.events
             }
             let scanned = Set(paths)
-            var taken = NameEvents()
-            for (path, wasFree) in state.events.wasFree
-            where path.isOrIsBelow(where: scanned.contains) {
-                taken.wasFree[path] = wasFree
-                state.events.wasFree[path] = nil
-            }
-            return taken
+            return state.events.take { $0.isOrIsBelow(where: scanned.contains) }
         }
     }
 
     /// Returns the events of files and folders that a scan could not compare.
     func endScan(_ events: NameEvents, except unfinished: (RelativePath) -> Bool) {
-        state.withLock { state in
-            for (path, wasFree) in events.wasFree where unfinished(path) {
-                state.events.record(path, isFree: wasFree)
-            }
-        }
+        state.withLock { $0.events.restore(events, unfinished) }
     }
 
     /// Returns all events of a scan that has failed.
@@ -358,13 +334,7 @@ final class FolderWatcher: Sendable {
     func wasFree(_ path: RelativePath, _ taken: NameEvents) -> Bool? {
         // The kernel queues the events of a change before the change is visible to other processes.
         readPendingEvents()
-        return state.withLock { state in
-            let pending = state.events
-            guard !taken.areLost, !pending.areLost,
-                taken.wasFree[path] != nil || pending.wasFree[path] != nil
-            else { return nil }
-            return path.isOrIsBelow { taken.wasFree[$0] == true || pending.wasFree[$0] == true }
-        }
+        return state.withLock { taken.wasFree(path, $0.events) }
     }
 
     /// Stops watching a folder.
@@ -407,11 +377,12 @@ final class FolderWatcher: Sendable {
         } else if PhotoFilter.isMarker(name), !event.has(IN_ATTRIB | IN_CLOSE_WRITE) {
             // The folder is shown or hidden with all folders below it.
             state.add(Entry(path: folder))
-        } else if !name.isEmpty, name.first != UInt8(ascii: ".") {
+        } else if !name.isEmpty {
             // A name that appears was free before, so that an earlier event says that.
             if !event.has(IN_ATTRIB | IN_CREATE), !state.needsFullScan {
-                recordName(folder.appending(name), event, &state)
+                state.events.record(folder.appending(name), event)
             }
+            guard name.first != UInt8(ascii: ".") else { return }
             if event.has(IN_CREATE), !event.has(IN_ISDIR) {
                 state.unclosed[watch, default: []].insert(name)
             } else if !event.has(IN_ATTRIB) {
@@ -425,19 +396,6 @@ final class FolderWatcher: Sendable {
         } else if name.isEmpty, folder == .root, event.has(IN_ATTRIB) {
             state.hasRootAttributes = true
         }
-    }
-
-    /// Records whether a name became free. It does not if its file becomes a backup, as by an editor that writes the new
-    /// file then.
-    private func recordName(_ path: RelativePath, _ event: Inotify.Event, _ state: inout State) {
-        let isMove = event.has(IN_MOVED_FROM)
-        if isMove { state.lastMove = (event.cookie, path, state.events.wasFree[path]) }
-        if let last = state.lastMove, !isMove, last.cookie == event.cookie, event.cookie != 0,
-            path.isBackup(of: last.path)
-        {
-            state.events.wasFree[last.path] = last.wasFree ?? false
-        }
-        state.events.record(path, isFree: event.has(IN_DELETE | IN_MOVED_FROM))
     }
 
     /// Reports the links that lead to a changed name.

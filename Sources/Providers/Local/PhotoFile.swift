@@ -2,9 +2,10 @@
 ///
 /// A mark is something durable that a user has attached to a photo. It stays with the path while the file is edited: written
 /// in place, or replaced by a rename over a name that no events show to have been free. If they show that, the photo at the
-/// path is the same if its image data is equal; else the mark follows equal image data to where it is; else the photo is
-/// missing. If the image data appears again, for example from the trash, so do the marks. ``FolderScan`` decides this. The
-/// ID never changes, and no other photo gets it.
+/// path is the same if its image data is equal; else the mark follows the file if events show where it was moved, also
+/// after an edit; else it follows equal image data to where it is; else the photo is missing. If the image data appears
+/// again, for example from the trash, so do the marks. ``FolderScan`` decides this. The ID never changes, and no other
+/// photo gets it.
 struct PhotoFile: Sendable, Equatable {
     /// The ID of the photo, which is its row in the index.
     let id: Int64

@@ -30,6 +30,15 @@ struct RelativePath: Hashable, Sendable {
         condition(self) || split?.folder.isOrIsBelow(where: condition) == true
     }
 
+    /// Returns true if this is a path, or lies below it.
+    func isAt(orBelow path: RelativePath) -> Bool {
+        bytes.starts(with: path.bytes)
+            && (bytes.count == path.bytes.count || bytes[path.bytes.count] == Self.slash)
+    }
+
+    /// True if the name begins with a dot.
+    var isHidden: Bool { split?.name.first == UInt8(ascii: ".") }
+
     /// Returns true if an absolute path lies below a folder.
     static func isBelow(_ path: [UInt8], _ folder: [UInt8]) -> Bool {
         let prefix = folder == [slash] ? folder : folder + [slash]
