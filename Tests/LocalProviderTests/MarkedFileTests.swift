@@ -259,6 +259,34 @@ import Testing
         #expect(try await liked(again) == ["a"])
     }
 
+    /// Programs exchange the names of a photo and its edit, so that both always exist, and delete the former file.
+    @Test(arguments: [Daemon.running, .refreshing, .stopped], ["t.jpg", ".a.jpg.tmp"])
+    func `a photo that is exchanged with its edit keeps its like`(
+        _ daemon: Daemon, name: String
+    ) async throws {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        let again = try await change(
+            folder, daemon,
+            {
+                try overwrite(name, PhotosFixture.jpeg + [9], folder)
+                try folder.exchange("a.jpg", name)
+            },
+            { unlink(folder.path(name)) })
+        #expect(try await liked(again) == ["a"])
+        #expect(try await again.id("a") == id)
+    }
+
+    @Test(arguments: Daemon.allCases)
+    func `the like of a photo that is exchanged with another follows it`(_ daemon: Daemon)
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
+        let again = try await change(folder, daemon) { try folder.exchange("a.jpg", "b.jpg") }
+        #expect(try await again.titles().count == 2)
+        #expect(try await liked(again) == ["b"])
+    }
+
     /// One scan finds the edit and the moves.
     @Test(arguments: [true, false], [["m.jpg"], ["x/m.jpg", "m.jpg"], [".m", "x/m.jpg"]])
     func `a photo that is edited and then moved keeps its like`(

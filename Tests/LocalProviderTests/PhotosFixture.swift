@@ -131,6 +131,21 @@ final class PhotosFixture: Sendable {
         try Self.check(rename(path(name), path(other)))
     }
 
+    func exchange(_ name: String, _ other: String) throws {
+        try Self.exchange(path(name), path(other))
+    }
+
+    /// Exchanges the names of two files with the C function `renameat2`, which the module Glibc does not have.
+    static func exchange(_ path: String, _ other: String) throws {
+        typealias Exchange =
+            @convention(c) (
+                Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>, UInt32
+            ) -> Int32
+        let exchange = unsafeBitCast(try #require(dlsym(nil, "renameat2")), to: Exchange.self)
+        let flags: UInt32 = 2  // RENAME_EXCHANGE
+        try check(exchange(AT_FDCWD, path, AT_FDCWD, other, flags))
+    }
+
     /// Adds a complete file to the pictures folder by a rename.
     func add(_ name: String, seconds: Int, bytes: [UInt8] = jpeg) throws {
         try Self.add(name, seconds: seconds, bytes: bytes, below: root, directory)

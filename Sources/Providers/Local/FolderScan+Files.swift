@@ -69,8 +69,11 @@ extension FolderScan {
         var moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
         // True if the name was free since the last scan; nil if that is unknown.
         lazy var wasFree = candidate.mayBeLink ? nil : watcher.wasFree(path, events)
-        // A known photo that replaces a marked one is an edit of it.
-        if moved != nil, let known, marks.contains(known.id), wasFree == false { moved = nil }
+        if let file = moved, !former.areExchanged(file, known) {
+            // A known photo that replaces a marked one is an edit of it.
+            let isEdit = known.map { marks.contains($0.id) } == true && wasFree == false
+            if isEdit || isReplaced(file, former) { moved = nil }
+        }
         switch content {
         case .image(let image): candidate.format = image
         case .other: break
@@ -119,6 +122,12 @@ extension FolderScan {
         }
     }
 
+    /// Returns true if another file is at the path of a marked photo that has moved, and this file is the photo.
+    private func isReplaced(_ file: PictureIndex.File, _ former: FormerFiles) -> Bool {
+        guard marks.contains(file.id), former.stamp(at: file.path) != nil else { return false }
+        return watcher.wasFree(file.path, events) == false
+    }
+
     /// Stores a new file, or the new state of a known one.
     func store(
         _ candidate: Candidate, _ known: PictureIndex.File?, _ index: PictureIndex
@@ -153,8 +162,16 @@ extension FolderScan {
     /// The files in the index that may be the same files as candidates.
     private struct FormerFiles {
         var stamps: Set<FileStamp> = []
-        /// The inodes at paths of the index, if they are known; nil for paths that lead nowhere.
-        var inodes: [RelativePath: Int64?] = [:]
+        /// The stamps at paths of the index, if they are known; nil for paths that lead nowhere.
+        var present: [RelativePath: FileStamp?] = [:]
+
+        /// Returns the stamp of the file at a path; nil if there is none, or if it is unknown.
+        func stamp(at path: RelativePath) -> FileStamp? { present[path] ?? nil }
+
+        /// Returns true if a moved file and the one that was at its new path have changed places.
+        func areExchanged(_ moved: PictureIndex.File, _ known: PictureIndex.File?) -> Bool {
+            known != nil && stamp(at: moved.path)?.content == known?.stamp.content
+        }
     }
 
     private func formerFiles(of candidates: [Candidate]) throws -> FormerFiles {
@@ -175,13 +192,13 @@ extension FolderScan {
         let list = Array(paths)
         for (path, lookup) in zip(list, try lookUp(list.map(absolute))) {
             switch lookup {
-            case .found(let status): former.inodes[path] = status.stamp.inode
-            case .absent: former.inodes.updateValue(nil, forKey: path)
+            case .found(let status): former.present[path] = status.stamp
+            case .absent: former.present.updateValue(nil, forKey: path)
             case .unavailable: continue
             }
         }
         for candidate in candidates {
-            former.inodes[candidate.path] = candidate.stamp.inode
+            former.present[candidate.path] = candidate.stamp
         }
         return former
     }
@@ -194,7 +211,9 @@ extension FolderScan {
         for file in try index.files(stamp: stamp) {
             // A displaced file has a name that no file can have.
             if file.name.first == UInt8(ascii: "/") { return file }
-            if let inode = former.inodes[file.path], inode != stamp.inode { return file }
+            if let present = former.present[file.path], present?.inode != stamp.inode {
+                return file
+            }
         }
         return nil
     }

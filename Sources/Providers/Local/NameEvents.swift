@@ -20,6 +20,7 @@ struct NameEvents {
     private var moves: [RelativePath: RelativePath] = [:]
     /// The last move, before and after its new path is known.
     private var lastMove: Move?
+    private var lastRename: (from: RelativePath, to: RelativePath, wasFree: Bool?)?
     /// True if events were lost since the last scan of everything.
     var areLost = false
 
@@ -56,6 +57,8 @@ struct NameEvents {
             if isMove {
                 lastMove = Move(
                     cookie: event.cookie, from: path, wasFree: wasFree[path], places: places)
+            } else {
+                lastRename = nil
             }
         } else if let lastMove, lastMove.cookie == event.cookie {
             complete(lastMove, path)
@@ -68,7 +71,7 @@ struct NameEvents {
     }
 
     /// Records the new path of a file. Its name did not become free if the file becomes a backup, as by an editor that
-    /// writes the new file then.
+    /// writes the new file then, or if both files were exchanged, which is reported as two moves.
     private mutating func complete(_ move: Move, _ path: RelativePath) {
         guard !path.isBackup(of: move.from) else {
             wasFree[move.from] = move.wasFree ?? false
@@ -77,6 +80,15 @@ struct NameEvents {
         for (file, place) in move.places {
             let rest = place.bytes.dropFirst(move.from.bytes.count)
             moves[file] = RelativePath(bytes: path.bytes + rest)
+        }
+        if let last = lastRename, last.from == path, last.to == move.from {
+            for (name, isFree) in [(path, last.wasFree), (move.from, move.wasFree)]
+            where !name.isHidden {
+                wasFree[name] = isFree ?? false
+            }
+            lastRename = nil
+        } else {
+            lastRename = (move.from, path, move.wasFree)
         }
     }
 
@@ -101,6 +113,7 @@ struct NameEvents {
             taken.moves[path] = place
             moves[path] = nil
         }
+        lastRename = nil
         return taken
     }
 
