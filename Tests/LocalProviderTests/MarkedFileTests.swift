@@ -287,6 +287,26 @@ import Testing
         #expect(try await liked(again) == ["b"])
     }
 
+    /// Programs rename the photo to a backup, which any name may have, and write the edit under its name.
+    @Test(arguments: Daemon.allCases)
+    func `a photo whose metadata is edited keeps its like if a visible backup is deleted`(
+        _ daemon: Daemon
+    ) async throws {
+        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
+        let id = try await folder.id("a")
+        var again = try await change(folder, daemon) {
+            try folder.move("a.jpg", to: "a.jpg.bak")
+            // The file size is another one.
+            try folder.add(
+                "a.jpg", seconds: 5_000_000,
+                bytes: jpeg("2026:05:01 11:00:00", fraction: "25", [1]))
+        }
+        #expect(try await again.titles().count == 2)
+        again = try await change(again, .running) { unlink(folder.path("a.jpg.bak")) }
+        #expect(try await liked(again) == ["a"])
+        #expect(try await again.id("a") == id)
+    }
+
     /// One scan finds the edit and the moves.
     @Test(arguments: [true, false], [["m.jpg"], ["x/m.jpg", "m.jpg"], [".m", "x/m.jpg"]])
     func `a photo that is edited and then moved keeps its like`(

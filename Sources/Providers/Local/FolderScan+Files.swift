@@ -125,7 +125,7 @@ extension FolderScan {
     /// Returns true if another file is at the path of a marked photo that has moved, and this file is the photo.
     private func isReplaced(_ file: PictureIndex.File, _ former: FormerFiles) -> Bool {
         guard marks.contains(file.id), former.stamp(at: file.path) != nil else { return false }
-        return watcher.wasFree(file.path, events) == false
+        return former.equal.contains(file.path) || watcher.wasFree(file.path, events) == false
     }
 
     /// Stores a new file, or the new state of a known one.
@@ -164,6 +164,8 @@ extension FolderScan {
         var stamps: Set<FileStamp> = []
         /// The stamps at paths of the index, if they are known; nil for paths that lead nowhere.
         var present: [RelativePath: FileStamp?] = [:]
+        /// The paths of marked photos at which new files have equal image data.
+        var equal: Set<RelativePath> = []
 
         /// Returns the stamp of the file at a path; nil if there is none, or if it is unknown.
         func stamp(at path: RelativePath) -> FileStamp? { present[path] ?? nil }
@@ -176,6 +178,7 @@ extension FolderScan {
 
     private func formerFiles(of candidates: [Candidate]) throws -> FormerFiles {
         var former = FormerFiles()
+        var marked: [Int64: RelativePath] = [:]
         let paths = try index { index in
             // Outside of a transaction, each query locks the file.
             try index.database.snapshot { () throws -> Set<RelativePath> in
@@ -184,6 +187,7 @@ extension FolderScan {
                     for file in try index.files(stamp: candidate.stamp) {
                         former.stamps.insert(candidate.stamp.content)
                         paths.insert(file.path)
+                        if marks.contains(file.id) { marked[file.id] = file.path }
                     }
                 }
                 return paths
@@ -199,6 +203,15 @@ extension FolderScan {
         }
         for candidate in candidates {
             former.present[candidate.path] = candidate.stamp
+        }
+        let new = Dictionary(candidates.map { ($0.path, $0) }) { $1 }.filter {
+            !former.stamps.contains($1.stamp.content)
+        }
+        marked = marked.filter { new[$1] != nil }
+        for file in try marks.storedFiles(marked.keys) {
+            if let path = marked[file.id], let place = new[path], try isSame(place, file) {
+                former.equal.insert(path)
+            }
         }
         return former
     }

@@ -221,7 +221,7 @@ extension FolderScan {
     // MARK: Search
 
     /// Returns true if a file can be read and has the image data of a photo.
-    private func isSame(_ place: Candidate, _ file: PhotoFile) throws -> Bool {
+    func isSame(_ place: Candidate, _ file: PhotoFile) throws -> Bool {
         try read(place.path, expecting: file.digest.count)?.digest == file.digest
     }
 
