@@ -18,6 +18,9 @@ final class FolderHistory {
     static let folders = ["", "x", "y", "d"]
 
     private var random: SeededRandom
+    /// True if edited photos are also moved, exchanged with their edits, and backed up under other names. The other
+    /// histories are those without these steps.
+    private let hasMoreEdits: Bool
     let directory: TemporaryDirectory
     private let users: Store
     private var index: Store
@@ -62,6 +65,7 @@ final class FolderHistory {
 
     init(_ seed: UInt64) async throws {
         random = SeededRandom(seed: seed)
+        hasMoreEdits = seed % 3 == 1
         directory = try TemporaryDirectory()
         let path = directory.path
         for name in ["pictures", "pictures/x", "pictures/y", "disk", "outside", "trash"] {
@@ -342,6 +346,11 @@ final class FolderHistory {
             return
         }
         if number(0, 4) == 0 { try await restart(wipe: false) }
+        if hasMoreEdits, !isNew, !isBack, links[path] == nil, watcher.exceededLimit == nil,
+            number(0, 1) == 0
+        {
+            return try await editOtherwise(path, before)
+        }
         let isInPlace = number(0, 1) == 0
         clock += 1
         // The metadata of the file, or its image data as well.
@@ -379,7 +388,55 @@ final class FolderHistory {
         scanned[path] = content
         let isFound = isInPlace || !isWiped
         try await scan()
-        guard isFound else { return }
+        if isFound { moveMarks(from: before, to: content) }
+    }
+
+    /// Edits a file while events are recorded, and moves it, exchanges it with the edit, or leaves a backup for some time.
+    private func editOtherwise(_ path: String, _ before: Int) async throws {
+        clock += 1
+        let kind = number(0, 2)
+        if kind == 2 {
+            record("edit the metadata of \(path) after a backup")
+            versions[before, default: 0] += 1
+            let backup = path + ".bak"
+            try PhotosFixture.check(rename(absolute(path), absolute(backup)))
+            files[backup] = before
+            try write(before, to: path, isInPlace: number(0, 1) == 0)
+            try settle(path, isNew: true)
+            try await scan(mayStop: false)
+            try delete(backup)
+            return try await scan(mayStop: false)
+        }
+        lastContent += 1
+        let content = lastContent
+        if kind == 1 {
+            let name = number(0, 1) == 0 ? ".exchanged" : "exchanged.jpg"
+            let other = path.hasPrefix("d/") ? "d/\(name)" : name
+            record("exchange \(path) with \(other): \(content)")
+            try write(content, to: other, isInPlace: true)
+            try PhotosFixture.exchange(absolute(path), absolute(other))
+            files[path] = content
+            try settle(path, isNew: true)
+            keepInode(absolute(other))
+            try PhotosFixture.check(unlink(absolute(other)))
+            scanned[path] = content
+        } else {
+            record("edit \(path), which is then moved: \(content)")
+            try write(content, to: path, isInPlace: number(0, 1) == 0)
+            files[path] = content
+            try settle(path, isNew: true)
+            var other = freePath()
+            while other.hasPrefix("d/") != path.hasPrefix("d/") { other = freePath() }
+            try move(path, other)
+            scanned[path] = nil
+        }
+        // After a kill, no events show what has happened.
+        try await scan(mayStop: false)
+        moveMarks(from: before, to: content)
+    }
+
+    /// Records that the photos of a content were edited.
+    private func moveMarks(from before: Int, to content: Int) {
         for user in Self.users where (model.likes[user]?[before] ?? 0) > 0 {
             model.likes[user]?[before, default: 0] -= 1
             model.likes[user, default: [:]][content, default: 0] += 1
