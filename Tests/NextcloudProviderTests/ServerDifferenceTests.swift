@@ -313,6 +313,14 @@ struct ServerDifferenceTests {
         #expect(try await fixture.walk("all") == photos)
     }
 
+    @Test(arguments: [302, 401])
+    func `a gateway that protects only pages hides no photos`(status: Int) async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        fixture.server.fail(
+            "GET /index.php/apps/photos/", .reply(Reply(status, html: "<html>Log in</html>")))
+        #expect(try await fixture.walk("all") == fixture.server.photos)
+    }
+
     @Test func `a refresh after a change of the files reads the source folders`() async throws {
         let fixture = try SimulatedSession(photoCount: 2)
         let server = fixture.server

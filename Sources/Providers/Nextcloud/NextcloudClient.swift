@@ -132,14 +132,15 @@ struct NextcloudClient: ServiceClient {
     ///
     /// Source: photos 8.0, `PageController::index`; server 31, `layout.initial-state.php`.
     ///
-    /// - Returns: The paths below the user's files, `/Photos`; none without the app, if it does not state them, or for
-    ///   all files.
+    /// - Returns: The paths below the user's files, `/Photos`; none without the app, if it does not state them, if only
+    ///   the page requires another login, or for all files.
     /// - Throws: ``ProviderError`` for another page, ``HTTPError``.
     func sourceFolders() async throws -> [String] {
         let mark = "id=\"initial-state-photos-"
         let request = HTTPRequest(.get, server.base + "/index.php/apps/photos/")
         let response = try await http.send(request)
-        if response.status == 404 { return [] }
+        // A gateway may protect the pages of the server, and not the interfaces for programs.
+        if [301, 302, 303, 307, 308, 401, 404].contains(response.status) { return [] }
         let page = String(decoding: response.body, as: UTF8.self)
         guard response.isSuccess, page.contains(mark) else {
             throw await failure(response, .user) ?? unreadable(response)
