@@ -115,3 +115,26 @@ package struct Bytes: ByteSource {
 
     package var array: [UInt8] { Array(storage) }
 }
+
+extension [UInt8] {
+    /// Returns the ranges of these bytes, at least one. `ranges(of:)` of the standard library takes a hundred times as long.
+    func occurrences(of bytes: [UInt8]) -> [Range<Int>] {
+        withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress else { return [] }
+            var found: [Range<Int>] = []
+            var start = 0
+            while start <= count - bytes.count,
+                let place = memchr(base + start, Int32(bytes[0]), count - bytes.count + 1 - start)
+            {
+                start = UnsafeRawPointer(place) - base
+                if memcmp(place, bytes, bytes.count) == 0 {
+                    found.append(start..<start + bytes.count)
+                    start += bytes.count
+                } else {
+                    start += 1
+                }
+            }
+            return found
+        }
+    }
+}

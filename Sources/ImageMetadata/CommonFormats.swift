@@ -75,7 +75,7 @@ func readIPTCTime(_ source: some ByteSource) -> CivilTime? {
     let bytes = source.bytes(at: 0, min(source.count, 1 << 16))?.array ?? []
     /// Returns the value of the field of a number and a length.
     func field(_ number: UInt8, _ count: UInt8) -> ArraySlice<UInt8> {
-        let start = bytes.firstRange(of: [0x1c, 2, number, 0, count])?.upperBound
+        let start = bytes.occurrences(of: [0x1c, 2, number, 0, count]).first?.upperBound
         return bytes[(start ?? bytes.endIndex)...].prefix(Int(count))
     }
     return CivilTime(field(55, 8) + field(60, 11))

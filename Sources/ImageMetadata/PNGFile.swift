@@ -74,7 +74,7 @@ package enum PNGFile {
                 let tail = source.bytes(at: start, tailBytes)
             else { continue }
             for type in ["eXIf", "iTXt", "tEXt", "zTXt"] {
-                for found in tail.array.ranges(of: Array(type.utf8)) {
+                for found in tail.array.occurrences(of: Array(type.utf8)) {
                     guard let type = tail.bytes(at: found.lowerBound, 4),
                         let length = tail.number(at: found.lowerBound - 4, 4), length < tailBytes
                     else { continue }

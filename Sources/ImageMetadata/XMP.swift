@@ -9,7 +9,7 @@ func readXMPTime(_ packet: (some ByteSource)?) -> CivilTime? {
     // The types of references to other files, and of changes.
     let others = [Array("stRef".utf8), Array("stEvt".utf8)]
     for name in [":DateTimeOriginal", ":DateCreated", ":CreateDate", ":DateTimeDigitized"] {
-        for found in bytes.ranges(of: Array(name.utf8))
+        for found in bytes.occurrences(of: Array(name.utf8))
         where !others.contains(Array(bytes[..<found.lowerBound].suffix(5))) {
             let value = bytes[found.upperBound...].drop { " =\"'>\r\n\t".utf8.contains($0) }
             let date = value.prefix(10).prefix { "-0123456789".utf8.contains($0) }
