@@ -104,14 +104,23 @@ func divideByAlpha<Sample: FixedWidthInteger>(_ samples: UnsafeMutableBufferPoin
     }
 }
 
-/// Returns true if red, green and blue of all pixels with four channels are about equal. Of a gray image with a profile
-/// for gray, some programs write a color image, and lossy compression changes the colors a little.
-func isGray(_ pixels: UnsafePointer<UInt8>, width: Int, height: Int, rowBytes: Int) -> Bool {
-    (0..<height).allSatisfy { y in
-        let row = pixels + y * rowBytes
-        return (0..<width).allSatisfy { x in
-            let green = Int(row[x * 4 + 1])
-            return abs(Int(row[x * 4]) - green) <= 4 && abs(Int(row[x * 4 + 2]) - green) <= 4
+extension RowLayout {
+    /// Creates the layout of decoded pixels with four channels of a byte.
+    ///
+    /// Of a gray image with a profile for gray, some programs write a color image, and lossy compression changes the colors
+    /// a little: the pixels show if such a profile applies.
+    init(
+        _ colors: ColorDescription, of pixels: UnsafePointer<UInt8>, width: Int, height: Int,
+        rowBytes: Int
+    ) {
+        self.init(colors: colors)
+        guard case .profile = colors else { return }
+        isGray = (0..<height).allSatisfy { y in
+            let row = pixels + y * rowBytes
+            return (0..<width).allSatisfy { x in
+                let green = Int(row[x * 4 + 1])
+                return abs(Int(row[x * 4]) - green) <= 4 && abs(Int(row[x * 4 + 2]) - green) <= 4
+            }
         }
     }
 }

@@ -47,8 +47,7 @@ struct HEIFDecoder: ImageDecoder {
             }
         }
         let layout = RowLayout(
-            isGray: isGray(pixels, width: width, height: height, rowBytes: Int(stride)),
-            colors: colors(handle))
+            colors(handle), of: pixels, width: width, height: height, rowBytes: Int(stride))
         try image.begin(width: width, height: height, layout)
         image.add(pixels, stride: Int(stride))
     }

@@ -53,8 +53,8 @@ struct WebPDecoder: ImageDecoder {
         let samples = pixels.assumingMemoryBound(to: UInt8.self)
         func begin() throws(ImageFailure) {
             let layout = RowLayout(
-                isGray: isGray(samples, width: size.width, height: size.height, rowBytes: stride),
-                colors: image.profile(in: file))
+                image.profile(in: file), of: samples, width: size.width, height: size.height,
+                rowBytes: stride)
             try image.begin(width: size.width, height: size.height, scaledFrom: full, layout)
         }
         let offset = isPart ? top * stride + left * 4 : 0
