@@ -26,7 +26,7 @@ extension CivilTime {
     ///   - fraction: The digits of the fraction of a second, in place of those in the text. Malformed ones count as
     ///     missing.
     init?(_ text: some Collection<UInt8>, offset: [UInt8]? = nil, fraction: [UInt8]? = nil) {
-        var rest = Array(text.drop { "\(blanks)\"'".utf8.contains($0) })[...]
+        var rest = Array(text.drop { leadingCharacters.utf8.contains($0) })[...]
         guard let date = rest.popDate(), date.year >= 1800 else { return nil }
         let time = rest.popTime()
         let digits = rest.popFraction()
@@ -87,8 +87,17 @@ extension CivilTime {
     }
 }
 
-/// The characters that may separate the parts of a time.
+/// The blanks between the parts of a time.
 private let blanks = " \t\r\n"
+/// The characters that may precede a time.
+private let leadingCharacters = blanks + "\"'"
+/// The characters that may separate a date and a time of day.
+private let separators = blanks + "T_-.,:"
+/// The names of zones, with the hours east of UTC.
+private let zones = [
+    "UT": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
+    "PDT": -7,
+]
 
 extension UInt8 {
     fileprivate var isDigit: Bool { 0x30...0x39 ~= self }
@@ -136,7 +145,7 @@ extension ArraySlice<UInt8> {
         if let first = words.first, first == words.last, " _-".utf8.contains(first) {
             rest = rest.dropFirst(words.count)
         }
-        while rest.popOne(of: "\(blanks)T_-.,:") {}
+        while rest.popOne(of: separators) {}
         guard var hour = rest.popNumber(1...2), hour < 24 else { return nil }
         // An offset, which begins with `-`, may follow `10:11`.
         let separators = rest.first == UInt8(ascii: ":") ? ":" : ":.-_ hm"
@@ -173,10 +182,6 @@ extension ArraySlice<UInt8> {
     fileprivate mutating func popOffset() -> Int? {
         while popOne(of: blanks) {}
         if popOne(of: "Zz") { return 0 }
-        let zones = [
-            "UT": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6,
-            "PST": -8, "PDT": -7,
-        ]
         if let zone = zones.first(where: { starts(with: $0.key.utf8) }) { return zone.value * 3600 }
         let isWest = first == UInt8(ascii: "-")
         guard popOne(of: "+-"), let hours = popNumber(2...2) else { return nil }
