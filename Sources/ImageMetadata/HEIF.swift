@@ -40,8 +40,12 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     var header = ImageHeader(width: size.width, height: size.height)
     // The block follows a prefix, whose length some programs count in other ways.
     let items = readItems(source, boxes) ?? []
+    let locations = boxes.first("iloc")?.read(source).map { readLocations($0).items } ?? []
     func item(_ type: String) -> Part? {
-        items.first { $0.type == type }.flatMap { contents(of: $0.id, source, boxes) }
+        guard let id = items.first(where: { $0.type == type })?.id,
+            let place = locations.first(where: { $0.id == id })
+        else { return nil }
+        return contents(at: place, source, boxes)
     }
     let block = item("Exif")
     let starts = [4 + (block?.number(at: 0, 4) ?? 0), 4, 0]
@@ -108,13 +112,12 @@ func readItems(_ source: some ByteSource, _ boxes: [Chunk]) -> [(id: Int, type: 
 }
 
 /// Returns the contents of an item that consists of one extent: in the file, or in the box `idat`.
-private func contents(of item: Int, _ source: some ByteSource, _ boxes: [Chunk]) -> Part? {
-    guard let table = boxes.first("iloc")?.read(source),
-        let found = readLocations(table).items.first(where: { $0.id == item }),
-        found.method <= 1, found.extents.count == 1
-    else { return nil }
-    let range = found.extents[0]
-    if found.method == 0 { return Part(source, range.lowerBound, range.count) }
+private func contents(
+    at place: ItemLocation, _ source: some ByteSource, _ boxes: [Chunk]
+) -> Part? {
+    guard place.method <= 1, place.extents.count == 1 else { return nil }
+    let range = place.extents[0]
+    if place.method == 0 { return Part(source, range.lowerBound, range.count) }
     guard let data = boxes.first("idat")?.contents, range.upperBound <= data.count else {
         return nil
     }
