@@ -28,6 +28,7 @@ nonisolated struct CombinedCursor: Equatable {
 
     private static let version = "c1"
     private static let tagLength = 16
+    private static let maximumEntries = 4096
 
     init(_ entries: [Entry]) { self.entries = entries }
 
@@ -55,7 +56,8 @@ nonisolated struct CombinedCursor: Equatable {
         let entries = body.split(separator: ";").map(Entry.init(parsing:))
         let known = entries.compactMap(\.self)
         guard text.utf8.elementsEqual((Self.version + Self.tag(source, body) + body).utf8),
-            known.count == entries.count, Set(known.map(\.login)).count == entries.count
+            entries.count <= Self.maximumEntries, known.count == entries.count,
+            Set(known.map(\.login)).count == entries.count
         else {
             throw .invalidArgument(
                 "The cursor does not belong to this source of the combined account.")
