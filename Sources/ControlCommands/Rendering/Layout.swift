@@ -13,7 +13,6 @@ struct VisibleColumn {
 }
 
 extension Table {
-
     /// Returns the visible columns from left to right, for a terminal with `available` columns.
     ///
     /// First, columns are dropped until the others fit with their minimum widths. Then the widest columns are narrowed.

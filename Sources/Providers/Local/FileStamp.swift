@@ -75,7 +75,6 @@ extension FileStatus {
     /// Returns true for errors that prove that there is no file at a path. All others may be caused by a failing disk,
     /// an unreachable server, or changing permissions. `ELOOP` is no proof: a failing automounter causes it, too.
     static func provesAbsence(_ code: Int32) -> Bool { code == ENOENT || code == ENOTDIR }
-
 }
 
 /// Calls `body` with a path as a C string.

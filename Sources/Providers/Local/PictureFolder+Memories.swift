@@ -135,7 +135,6 @@ extension CalendarDate {
     func isMemory(_ other: CalendarDate) -> Bool {
         other.year < year && daysOfMemories.contains(other.monthAndDay)
     }
-
 }
 
 /// The calendar of the computer: the present date in its time zone.

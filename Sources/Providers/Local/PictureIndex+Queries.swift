@@ -4,7 +4,6 @@ internal import Storage
 
 /// The queries for pages, photos and albums.
 extension PictureIndex {
-
     /// A position in a source: after the photo `id` at `position`, in a walk that began after the former position with
     /// the number `lastFormerPosition`.
     struct IndexPosition {
