@@ -1,9 +1,10 @@
+import Likes
 import ProviderKit
-import Services
 import TestSupport
 import Testing
 
 @testable import EngineCore
+@testable import Services
 
 /// Likes during failures of the service, the disk and the clock.
 @Suite(.timeLimit(.minutes(10))) @MainActor
@@ -224,6 +225,9 @@ struct LikeFailureTests {
         let next = try await ServiceFixture(after: fixture)
         try await next.waitForEvent("profile Ada")
         #expect(next.account.likeCount == 8)
+        // The worker compares the cache with the confirmed like of the former session.
+        let service = try #require(next.account.photos as? RemoteService)
+        try await poll { service.likes?.outbox.uncached.isEmpty == true }
         try await next.account.refreshProfile()
         #expect(next.account.likeCount == 8)
         next.ports.time.update { $0 = $0 + .seconds(601) }

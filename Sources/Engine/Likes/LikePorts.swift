@@ -42,4 +42,6 @@ nonisolated package struct LikeConfirmation: Sendable {
     package var likes: Int?
     /// True if the service may have counted the like before the confirmation.
     package var isRepeated = false
+    /// True if the state was confirmed earlier, and only its write to the cache is repeated.
+    package var isEarlier = false
 }

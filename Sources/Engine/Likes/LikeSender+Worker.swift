@@ -91,7 +91,9 @@ extension LikeSender {
             for photo in unwritten where closing == nil { try? await persist(photo) }
             for row in outbox.uncached where closing == nil {
                 guard let known = row.known else { continue }
-                await write(LikeConfirmation(photo: row.photo, isLiked: known, isRepeated: true))
+                await write(
+                    LikeConfirmation(
+                        photo: row.photo, isLiked: known, isRepeated: true, isEarlier: true))
             }
             let expired = outbox.expired(at: ports.now)
             guard closing == nil else { return }

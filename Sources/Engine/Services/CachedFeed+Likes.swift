@@ -97,8 +97,8 @@ extension CachedFeed: LikePorts {
         owner.likeCount = count
         if hasChanged { owner.emit(.photosChanged(photos)) }
         if let new, let likesSource { owner.emit(.updated(likesSource, new: new)) }
-        // The service may have counted the like before.
-        if !isCounted { owner.likeCountDoubted() }
+        // The service may have counted the like before. A state that the cache already had was counted then.
+        if !isCounted, hasChanged || !confirmation.isEarlier { owner.likeCountDoubted() }
         return photos
     }
 
