@@ -91,6 +91,17 @@ struct MetadataReaderTests {
         }
     }
 
+    @Test func `a refresh on a full disk fails with the error for full disks`() async throws {
+        let fixture = try PhotosFixture(photos: ["a.jpg"], images: images)
+        try await fixture.ready()
+        let store = fixture.session.folder.store
+        try await store.run { try $0.execute("PRAGMA max_page_count = 1") }
+        for index in 0..<500 { try fixture.add("\(index).jpg", seconds: index + 1) }
+        await #expect(throws: ProviderError.storageFull) {
+            try await fixture.session.refresh(PhotosFixture.all)
+        }
+    }
+
     @Test func `photos are served without an image helper`() async throws {
         images.error.update { $0 = .notSupported(Message(verbatim: "no helper")) }
         let fixture = try PhotosFixture(photos: ["a.jpg", "b.jpg"], images: images)

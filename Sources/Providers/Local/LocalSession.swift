@@ -3,6 +3,7 @@ internal import Glibc
 internal import ImageMetadata
 internal import ProviderKit
 internal import Quoting
+internal import Storage
 internal import Synchronization
 internal import Translation
 
@@ -113,6 +114,8 @@ final class LocalSession: FolderSession {
             changes = try await folder.refresh()
         } catch is FolderScan.RootUnreadable {
             throw ProviderError.failed(Message("The pictures folder cannot be read."))
+        } catch let error as StorageError {
+            throw ProviderError(error)
         } catch let error where !(error is CancellationError || error is ProviderError) {
             throw ProviderError.failed(Message(error))
         }
