@@ -81,6 +81,8 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     weak var slideshow: Slideshow?
     /// The sources besides `all`, which have the same photos unless ``selections`` has others.
     var albums: Set<String> = []
+    /// The date of the photos of `memories`.
+    var date = "2026-11-29"
     /// The photos of some sources.
     var selections: [String: Set<PhotoID>] = [:]
     /// The photos that are higher than wide, and those of unknown size. The others are wider than high.
@@ -124,7 +126,8 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
             .map { account in
                 let id = source.source.text.isEmpty ? SourceID("all") : source.source
                 return SlideshowPart(
-                    account: account.id, source: id, isLocal: account.isLocal, isSelection: false)
+                    account: account.id, source: id, isLocal: account.isLocal, isSelection: false,
+                    date: id.text == "memories" ? date : nil)
             }
     }
 

@@ -44,6 +44,33 @@ import Testing
         #expect(all.first != shown.last)
     }
 
+    @Test(arguments: [false, true], [false, true])
+    func `on another date, memories are shown from the top`(
+        isShuffled: Bool, isRestarted: Bool
+    ) async throws {
+        let fixture = fixture(["memories": ["p3", "p4", "p5", "p6"]])
+        try await fixture.slideshow.setShuffled(isShuffled)
+        try await fixture.slideshow.setSources([Self.source("memories")])
+        let before = try await fixture.next()
+        if !isRestarted { try await fixture.attach() }
+        fixture.photos.date = "2026-11-30"
+        fixture.photos.selections["memories"] = Set(["p1", "p2", "p5"].map { PhotoID($0) })
+        if isRestarted {
+            try await fixture.restart()
+        } else {
+            fixture.slideshow.handle(
+                .updated(SourceID("memories"), new: 2), of: AccountID(stored: "a"))
+            await fixture.settle()
+        }
+        #expect(fixture.current == before)
+        let shown = try await fixture.next(3)
+        #expect(Set(shown) == ["p1", "p2", "p5"])
+        if !isShuffled { #expect(shown == ["p1", "p2", "p5"]) }
+        // The same date again.
+        if isRestarted { try await fixture.restart() }
+        #expect(Set(try await fixture.next(2)).count == 2)
+    }
+
     @Test func `a source that does not exist any more is passed over`() async throws {
         let fixture = fixture(["x": ["p1"], "y": ["p2", "p3"]])
         try await fixture.slideshow.setSources([Self.source("x"), Self.source("y")])

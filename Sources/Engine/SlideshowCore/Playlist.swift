@@ -27,7 +27,8 @@ nonisolated struct Playlist: Hashable, Sendable {
 
     /// The position up to which the photos of a part of the source were read.
     struct Part: Hashable, Sendable {
-        var source: SourceID
+        /// See ``SlideshowPart/edition``.
+        var edition: SourceID
         /// The cursor of the next page; empty for the first one.
         var cursor = ""
         /// True if the last page of this pass was read.

@@ -152,9 +152,9 @@ extension Slideshow {
     func sourcePartsChanged() {
         let wanted = photos.parts(of: source)
         // Another source of the same account has another order.
-        let sources = Dictionary(uniqueKeysWithValues: lastParts.map { ($0.account, $0.source) })
+        let editions = Dictionary(uniqueKeysWithValues: lastParts.map { ($0.account, $0.edition) })
         let isOther = wanted.contains { part in
-            sources[part.account].map { $0 != part.source } ?? false
+            editions[part.account].map { $0 != part.edition } ?? false
         }
         if isOther { invalidate() }
         lastParts = wanted
@@ -234,6 +234,8 @@ extension Slideshow {
             conditionsChanged()
             checkCurrent(of: account)
         case .updated(let source, let new):
+            // The date may be another one.
+            accountsChanged()
             if settings.hasSource(of: account) { checkSourceSoon() }
             reader.sourceChanged(account, source, new: new)
         case .photosChanged(let photos):

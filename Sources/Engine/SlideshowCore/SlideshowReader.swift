@@ -60,16 +60,18 @@ package final class SlideshowReader {
         try await queue.run {
             let wanted = photos.parts(of: source)
             let left = parts.filter { account, part in
-                !wanted.contains { $0.account == account && $0.source == part.source }
+                !wanted.contains { $0.account == account && $0.edition == part.edition }
             }
-            let new = wanted.filter { parts[$0.account]?.source != $0.source }
+            let new = wanted.filter { parts[$0.account]?.edition != $0.edition }
             guard !left.isEmpty || !new.isEmpty else { return }
             let started = order
             try await slideshow.commit { playlist in
                 guard order == started else { return }
+                // Another source of the same account has another order.
+                if new.contains(where: { left[$0.account] != nil }) { playlist.cursor = "" }
                 left.keys.forEach { playlist.leave($0) }
                 for part in new where photos.isLoggedIn(part.account) {
-                    playlist.read(part.account, Playlist.Part(source: part.source))
+                    playlist.read(part.account, Playlist.Part(edition: part.edition))
                 }
             }
             additionCount += 1
@@ -89,7 +91,7 @@ package final class SlideshowReader {
         _ body: (inout Playlist.Part) async throws -> [Playlist.Change]?
     ) async throws -> Int? {
         let started = order
-        guard let before = parts[part.account], before.source == part.source else { return nil }
+        guard let before = parts[part.account], before.edition == part.edition else { return nil }
         var position = before
         guard let changes = try await body(&position) else { return nil }
         let result = try await slideshow.commitCounting { playlist in
@@ -198,7 +200,7 @@ package final class SlideshowReader {
     /// The parts that were not read to their end, local ones first.
     private var unreadParts: [SlideshowPart] {
         let unread = photos.parts(of: source).filter { part in
-            parts[part.account].map { $0.source == part.source && !$0.hasEnded } ?? false
+            parts[part.account].map { $0.edition == part.edition && !$0.hasEnded } ?? false
         }
         return unread.filter(\.isLocal) + unread.filter { !$0.isLocal }
     }
@@ -331,7 +333,7 @@ package final class SlideshowReader {
             return
         }
         // Without a first page, there is no known photo to which a new one could be compared.
-        guard let position = parts[account], position.source == source,
+        guard let position = parts[account], position.edition == part.edition,
             !settings.isShuffled || !position.cursor.isEmpty || position.hasEnded,
             new > 0 || part.isSelection
         else { return slideshow.photosMayBeAvailable() }
@@ -344,7 +346,7 @@ package final class SlideshowReader {
     package func photosAdded(_ account: AccountID, _ new: [PhotoID]) {
         // Photos that the first pass has not reached yet are found by it.
         guard settings.isShuffled, let part = photos.part(of: source, account), part.isLocal,
-            !part.isSelection, let position = parts[account], position.source == part.source,
+            !part.isSelection, let position = parts[account], position.edition == part.edition,
             position.hasEnded || !position.cursor.isEmpty
         else { return }
         let started = order

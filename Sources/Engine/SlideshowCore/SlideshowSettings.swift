@@ -72,10 +72,16 @@ nonisolated package struct SlideshowPart: Hashable, Sendable {
     package let isLocal: Bool
     /// True if photos leave the source without being removed, such as the liked photos.
     let isSelection: Bool
+    /// The source, with the date for the photos of a date: on another date, the source has other photos.
+    let edition: SourceID
 
-    package init(account: AccountID, source: SourceID, isLocal: Bool, isSelection: Bool) {
+    package init(
+        account: AccountID, source: SourceID, isLocal: Bool, isSelection: Bool,
+        date: String? = nil
+    ) {
         self.account = account
         self.source = source
+        edition = date.map { SourceID("\(source.text)/\($0)") } ?? source
         self.isLocal = isLocal
         self.isSelection = isSelection
     }

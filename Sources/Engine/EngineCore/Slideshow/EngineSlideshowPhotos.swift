@@ -37,10 +37,12 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
                 ? account.source(in: engine.combined.resolve(source.source.text))
                 : account.resolve(source.source.text)
         else { return nil }
+        let isDated = id == account.source(in: CombinedFeed.memories)
         return SlideshowPart(
             account: account.id, source: id, isLocal: account.isLocal,
-            isSelection: id == account.source(in: CombinedFeed.likes)
-                || account.isLocal && id != account.provider.info.defaultSource)
+            isSelection: isDated || id == account.source(in: CombinedFeed.likes)
+                || account.isLocal && id != account.provider.info.defaultSource,
+            date: isDated ? CalendarDate(local: engine.ports.now()).text : nil)
     }
 
     func page(
