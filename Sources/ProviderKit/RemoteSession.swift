@@ -68,6 +68,10 @@ public protocol RemoteFeed: Session {
     /// photo does. The number of a page does not. The default is false.
     var hasStablePageTokens: Bool { get }
 
+    /// Returns true if the page tokens of a source are stable. The default returns ``hasStablePageTokens``. A plugin
+    /// cannot implement this method.
+    func hasStablePageTokens(in source: SourceID) -> Bool
+
     /// Fetches one photo with all its properties.
     ///
     /// - Parameter id: The ID of a photo of any source of the account.
@@ -106,6 +110,8 @@ extension RemoteFeed {
     public var showsAllCacheVariants: Bool { false }
     /// False.
     public var hasStablePageTokens: Bool { false }
+    /// The value of ``hasStablePageTokens``.
+    public func hasStablePageTokens(in source: SourceID) -> Bool { hasStablePageTokens }
     /// Calls ``sources()``.
     public func sources(keeping known: [Source]) async throws -> [Source] { try await sources() }
     /// Calls ``fetchPhoto(_:)``.

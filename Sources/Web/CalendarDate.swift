@@ -73,13 +73,17 @@ package struct CalendarDate: Hashable, Sendable {
 
     /// The date as text, `2026-11-22`.
     package var text: String {
-        func digits(_ number: Int) -> String { (number < 10 ? "0" : "") + "\(number)" }
-        return "\(year)-\(digits(month))-\(digits(day))"
+        "\(Self.digits(year, 4))-\(Self.digits(month))-\(Self.digits(day))"
     }
 
     /// True if the year has a 29 February.
     package static func isLeapYear(_ year: Int) -> Bool {
         year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    }
+
+    fileprivate static func digits(_ number: Int, _ count: Int = 2) -> String {
+        let text = "\(number)"
+        return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
     }
 
     private static func days(in month: Int, of year: Int) -> Int {
@@ -92,6 +96,14 @@ package struct CalendarDate: Hashable, Sendable {
 }
 
 extension Timestamp {
+    /// The time in UTC as text, `2026-11-22T20:00:00Z`.
+    package var rfc3339: String {
+        let second = Int((secondsSince1970 % 86_400 + 86_400) % 86_400)
+        let clock = [second / 3600, second / 60 % 60, second % 60].map { CalendarDate.digits($0) }
+        let date = CalendarDate(clockSeconds: secondsSince1970)
+        return "\(date.text)T\(clock.joined(separator: ":"))Z"
+    }
+
     /// Creates the time at which a clock in the time zone of this computer shows a time.
     ///
     /// - Parameter seconds: The time on the clock, as seconds since 1970 if the clock showed UTC.

@@ -380,20 +380,61 @@ struct SessionTests {
             server.version = version
             #expect(try await fixture.walk("memories") == [server.photos[8]])
         }
-        // The page token of an older version, and a cursor at an older one.
+        // The page token of an older version, and that of a newer one.
         let other = try SimulatedSession(.v3, photoCount: 45)
-        let first = try await other.session.page("all")
-        other.server.version = .v3_2
-        let second = try await other.session.page("all", from: first.next)
-        #expect(
-            (first.photos + second.photos).map(\.photo.id.text)
-                == Array(other.server.photos.prefix(40)))
-        let newer = try SimulatedSession(.v3_2, photoCount: 45)
-        let cursor = try await newer.session.page("all").next
-        #expect(cursor?.hasPrefix("cursor:") == true)
-        await #expect(throws: ProviderError.staleCursor) {
-            try await other.session.page("all", from: cursor)
+        var pages = [try await other.session.page("all")]
+        for version in [Version.v3_2, .v3] {
+            other.server.version = version
+            pages.append(try await other.session.page("all", from: pages.last?.next))
         }
+        #expect(pages.flatMap(\.photos).map(\.photo.id.text) == other.server.photos)
+        // A cursor, which an older version does not have.
+        let older = try SimulatedSession(.v3)
+        for token in ["cursor:after-page-2", "before:1700000000/cursor:after-page-2"] {
+            await #expect(throws: ProviderError.staleCursor) {
+                try await older.session.page("all", from: token)
+            }
+        }
+    }
+
+    @Test(
+        arguments: [Version.v1_133, .v2, .v3, .v3_1, .v3_2],
+        ["all", "likes", "person", "album"])
+    func `a walk has all photos although photos of earlier pages leave the source`(
+        version: Version, kind: String
+    ) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 0)
+        let server = fixture.server
+        for number in 0..<250 {
+            // Three photos a second, and one second with more photos than a page.
+            let second = 100..<130 ~= number ? 33 : number / 3
+            server.publish { $0.created = Moment(1_700_000_000 - second) }
+        }
+        let photos = server.photos
+        if kind == "likes" { server.addLikes(photos, of: "ada") }
+        let source =
+            switch kind {
+            case "person": "person:\(server.addPerson("Lin", photos).id)"
+            case "album": "album:\(server.addAlbum("Alps", photos).id)"
+            default: kind
+            }
+        #expect(fixture.session.hasStablePageTokens(in: SourceID(source)))
+        var found: [String] = []
+        var token: String?
+        repeat {
+            let page = try await fixture.session.page(source, from: token)
+            found += page.photos.map(\.photo.id.text)
+            token = page.next
+            let rest = Set(kind == "likes" ? Array(server.likes(of: "ada")) : server.photos)
+            for photo in found.filter(rest.contains).prefix(3) {
+                if kind == "likes" {
+                    _ = try await fixture.session.setLiked(PhotoID(photo), false)
+                } else {
+                    server.delete(photo)
+                }
+            }
+        } while token != nil
+        #expect(found == photos)
     }
 
     @Test func `a server without search by content reports that`() async throws {

@@ -19,6 +19,14 @@ struct TimestampTests {
     }
 
     @Test(arguments: [
+        "2021-04-11T10:31:09Z", "1969-12-31T23:59:59Z", "2024-02-29T00:00:00Z",
+        "0812-01-02T03:04:05Z",
+    ])
+    func `a time has the text that it is parsed from`(text: String) {
+        #expect(Timestamp(rfc3339: text)?.rfc3339 == text)
+    }
+
+    @Test(arguments: [
         "", "yesterday", "2021-04-11", "2021-04-11T10:31:09", "2021-13-11T10:31:09Z",
         "2021-02-30T10:31:09Z", "2021-04-11T24:31:09Z", "2021-04-11T10:31:09Zx",
         "2021-04-11T10:31:09.Z", "2021-04-11T10:31:09+0400", "2021-04-11T10:31:09+99:00",

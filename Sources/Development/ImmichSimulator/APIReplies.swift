@@ -150,13 +150,14 @@ extension ServerState {
             let isFavorite: [String: Bool]?
             let albumIds: [String: [String]]?
             let personIds: [String: [String]]?
+            let takenAt: [String: String]?
         }
 
         /// True if the body combines members that exclude each other.
         var isMixed: Bool {
             (filter != nil || cursor != nil)
                 && (page != nil || type != nil || visibility != nil || isFavorite != nil
-                    || albumIds != nil || personIds != nil)
+                    || albumIds != nil || personIds != nil || takenBefore != nil)
         }
     }
 
@@ -193,9 +194,12 @@ extension ServerState {
             let people = people.filter { ids.contains($0.id) }
             found = found.filter { asset in people.contains { $0.assets.contains(asset.id) } }
         }
-        // The limits are those of months here.
-        if let after = search.takenAfter, let before = search.takenBefore {
-            found = found.filter { after < $0.created.utc && $0.created.utc < before }
+        // Both limits are included. The times of assets have no fractions of a second.
+        if let after = search.takenAfter {
+            found = found.filter { $0.created.utc >= after.prefix(19) + "Z" }
+        }
+        if let before = search.takenBefore ?? filter?.takenAt?["lte"] {
+            found = found.filter { $0.created.utc <= before.prefix(19) + "Z" }
         }
         if let query = search.query { found = found.filter { $0.description.contains(query) } }
         let page =

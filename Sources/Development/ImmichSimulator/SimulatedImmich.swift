@@ -150,6 +150,11 @@ package final class SimulatedImmich: SimulatedService {
         simulator.withState { $0.favourites[name, default: []] }
     }
 
+    /// Adds favourites of a user.
+    package func addLikes(_ photos: [String], of name: String) {
+        simulator.withState { $0.favourites[name, default: []].formUnion(photos) }
+    }
+
     /// Adds an album.
     @discardableResult
     package func addAlbum(

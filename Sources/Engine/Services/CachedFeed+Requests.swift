@@ -59,7 +59,7 @@ extension CachedFeed {
         _ source: SourceID, _ gap: FeedOrder.Part, _ state: FeedTables.SourceState, limit: Int
     ) async throws -> Int {
         var gap = gap
-        gap.isDoubtful = isOld(gap.received) && !session.hasStablePageTokens
+        gap.isDoubtful = isOld(gap.received) && !session.hasStablePageTokens(in: source)
         if gap.isDoubtful, isOld(state.fetched) {
             // Photos that were added above since then would be mistaken for photos of the gap.
             _ = try await fetchTop(source)
@@ -79,7 +79,8 @@ extension CachedFeed {
         var part = part
         // Photos that were added or removed above since the token was received have shifted the other photos.
         part.isDoubtful =
-            !session.hasStablePageTokens && (isOld(part.received) || part.received < state.fetched)
+            !session.hasStablePageTokens(in: source)
+            && (isOld(part.received) || part.received < state.fetched)
         return try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
             try await fetch(source, part: part, generation: state.generation)
         }
@@ -104,8 +105,8 @@ extension CachedFeed {
         if page.next == nil { activity.recordEnd(source, now: owner.now) }
         let arrival = FeedTables.Arrival(
             page: page, part: part, isExact: source == likesSource,
-            hasStablePageTokens: session.hasStablePageTokens, generation: generation, now: owner.now
-        )
+            hasStablePageTokens: session.hasStablePageTokens(in: source), generation: generation,
+            now: owner.now)
         request?.isExplicit = requested[source] != nil
         var merge = try await store.merge(
             arrival, in: stored(source), of: account, after: merges

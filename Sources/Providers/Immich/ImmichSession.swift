@@ -21,7 +21,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     /// The ID of the user.
     private let ownID: String?
     /// The album that a client reads, between its pages: older servers return it as a whole.
-    private let listing = Mutex<(source: ImmichSource, photos: [RemotePhoto])?>(nil)
+    private let listing = Mutex<(source: ImmichSource, photos: [ListedPhoto])?>(nil)
     /// The photos that represent stacks in the last walks through albums and people, by the primary photos.
     private let represented = Mutex<[ImmichSource: [AssetID: AssetID]]>([:])
 
@@ -270,7 +270,9 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         ownID == nil || asset.owner == nil || asset.owner == ownID
     }
 
-    /// Fetches a page of photos. The page token is the number of the page, or from version 3.2 on a cursor.
+    func hasStablePageTokens(in source: SourceID) -> Bool { ImmichSource(source)?.kind != .search }
+
+    /// Fetches a page of photos. The page token is a position of ``SearchRequest``, in a month for some albums.
     @concurrent
     func fetchPage(_ source: SourceID, from pageToken: String?) async throws -> RemotePage {
         let client = try client
@@ -286,7 +288,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
                 "visibility": "timeline", "personIds": .array([.string(source.name)]),
             ]
         case .album:
-            if let found = try await albumPage(source, pageToken) { return found }
+            if let found = try await albumPage(source, pageToken, search) { return found }
             search.conditions = ["albumIds": .array([.string(source.name)])]
         case .search:
             search.conditions = ["visibility": "timeline"]
@@ -308,24 +310,22 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             body: search.body(hasFilter: hasFilter), about: .source(source.id),
             permission: "asset.read")
         try client.service.requireReadable(record.assets, Message("a list without photos"))
-        var assets = record.assets.elements
+        var (assets, next) = search.page(record, hasFilter: hasFilter)
         if source.kind == .all {
-            let isFirst = search.page == nil && search.cursor == nil
-            assets = try await withoutStacks(assets, isFirst: isFirst)
+            assets = try await withoutStacks(assets, isFirst: search.isFirst)
         }
-        return RemotePage(
-            try await photos(assets, of: source), next: search.next(record, hasFilter: hasFilter))
+        return RemotePage(try await photos(assets, of: source), next: next)
     }
 
     /// The beginning of the page token of a month.
-    private static let monthMark = "month:"
+    private static let monthMark = "bucket:"
 
     /// Fetches a page of an album from a server whose searches ignore albums (version 1), or leave out the photos of
     /// other owners (versions 2 and 3.0: immich-app/immich #28662).
     ///
     /// - Returns: The page; nil if a search has all photos of the album.
     private func albumPage(
-        _ source: ImmichSource, _ token: String?
+        _ source: ImmichSource, _ token: String?, _ search: SearchRequest
     ) async throws -> RemotePage? {
         let client = try client
         let version = try await version()
@@ -334,8 +334,8 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             return isMonth || version < VersionRecord(major: 3, minor: 1, patch: 0)
                 ? try await monthPage(source, token) : nil
         }
-        let page = token.flatMap { Int($0) } ?? 1
-        var known = listing.withLock { $0?.source == source && page > 1 ? $0?.photos : nil }
+        guard search.cursor == nil else { throw ProviderError.staleCursor }
+        var known = listing.withLock { $0?.source == source && token != nil ? $0?.photos : nil }
         if known == nil {
             let album: ServiceRecord = try await client.fetch(
                 ["albums", source.name], about: .source(source.id),
@@ -346,18 +346,25 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
                 guard try await self.version().major >= 3 else {
                     throw client.service.invalidResponse(Message("an album without photos"))
                 }
-                return try await albumPage(source, token)
+                return try await albumPage(source, token, search)
             }
             try client.service.requireReadable(list, Message("an album without photos"))
-            known = try await photos(Self.newestFirst(list.elements), of: source)
+            known = try await listed(list.elements, of: source)
         }
         let photos = known ?? []
-        let rest = photos.dropFirst((page - 1) * Self.photosPerPage)
-        let isLast = rest.count <= Self.photosPerPage
-        listing.withLock { $0 = isLast ? nil : (source, photos) }
-        return RemotePage(
-            Array(rest.prefix(Self.photosPerPage)),
-            next: isLast ? nil : "\(page + 1)")
+        let page = search.page(of: photos)
+        listing.withLock { $0 = page.next == nil ? nil : (source, photos) }
+        return RemotePage(page.photos.map(\.photo), next: page.next)
+    }
+
+    /// Returns the photos of an album that are shown, the newest first.
+    private func listed(
+        _ assets: [AssetRecord], of source: ImmichSource
+    ) async throws -> [ListedPhoto] {
+        let times = Dictionary(assets.map { (PhotoID($0.id.rawValue), $0.created) }) { $1 }
+        return try await photos(Self.newestFirst(assets), of: source).map { photo in
+            ListedPhoto(created: times[photo.photo.id] ?? nil, photo: photo)
+        }
     }
 
     /// Fetches a part of a month of an album. The photos of the user have the details of a search, so that they are the
@@ -368,11 +375,15 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         let client = try client
         let album = [(name: "albumId", value: source.name)]
         let position = try token.map { (token) throws(ProviderError) in
-            let parts = token.dropFirst(Self.monthMark.count).split(separator: "/")
-            guard token.hasPrefix(Self.monthMark), parts.count == 2, let start = Int(parts[1]),
-                0...1_000_000 ~= start
-            else { throw .staleCursor }
-            return (month: String(parts[0]), start: start)
+            let parts = token.dropFirst(Self.monthMark.count).split(separator: "/", maxSplits: 1)
+                .map(String.init)
+            guard token.hasPrefix(Self.monthMark), let month = parts.first else {
+                throw .staleCursor
+            }
+            return (
+                month: month,
+                part: try SearchRequest(parts.dropFirst().first, size: Self.photosPerPage)
+            )
         }
         let buckets: LenientList<ServiceRecord> = try await client.fetch(
             ["timeline", "buckets"], album, about: .source(source.id),
@@ -398,16 +409,11 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             ["search", "metadata"], body: search.body(hasFilter: false), about: .source(source.id),
             permission: "asset.read")
         let details = Dictionary(own.assets.elements.map { ($0.id, $0) }) { first, _ in first }
-        let photos = try await photos(
-            Self.newestFirst(listed.map { details[$0.id] ?? $0 }), of: source)
-        let start = position?.month == month ? position?.start ?? 0 : 0
-        let rest = photos.dropFirst(start)
-        let next =
-            rest.count > Self.photosPerPage
-            ? "\(month)/\(start + Self.photosPerPage)" : months.dropFirst().first.map { $0 + "/0" }
-        return RemotePage(
-            Array(rest.prefix(Self.photosPerPage)),
-            next: next.map { Self.monthMark + $0 })
+        let photos = try await self.listed(listed.map { details[$0.id] ?? $0 }, of: source)
+        let start = position?.month == month ? position?.part : nil
+        let page = try (start ?? SearchRequest(size: Self.photosPerPage)).page(of: photos)
+        let next = page.next.map { "\(month)/\($0)" } ?? months.dropFirst().first
+        return RemotePage(page.photos.map(\.photo), next: next.map { Self.monthMark + $0 })
     }
 
     /// Returns the version of the server, which is fetched once. It changes with an update of the server.

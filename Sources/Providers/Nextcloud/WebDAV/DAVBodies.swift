@@ -147,15 +147,9 @@ indirect enum DAVCondition: Hashable, Sendable {
 
     /// A comparison of the time of the last change.
     static func modified(_ name: String, _ seconds: Int64) -> DAVCondition {
-        comparison(
-            name, property: modified,
-            literal: rfc3339(max(0, seconds)))
-    }
-    /// Returns a time in UTC, `2026-11-22T20:00:00+00:00`.
-    private static func rfc3339(_ seconds: Int64) -> String {
-        let parts = [seconds / 3600 % 24, seconds / 60 % 60, seconds % 60]
-        let time = parts.map { ($0 < 10 ? "0" : "") + "\($0)" }.joined(separator: ":")
-        return "\(CalendarDate(clockSeconds: seconds).text)T\(time)+00:00"
+        let time = Timestamp(secondsSince1970: max(0, seconds))
+        return comparison(
+            name, property: modified, literal: time.rfc3339.replacing("Z", with: "+00:00"))
     }
 }
 
