@@ -1,3 +1,4 @@
+internal import Glibc
 internal import Quoting
 
 /// The address of a server that a user entered.
@@ -40,7 +41,8 @@ package struct ServerAddress: Hashable, Sendable {
                 "\(shown.withoutUserInformation.quoted) is not the address of a server, such as photos.example.org or http://192.168.1.2:2283."
             )
         }
-        origin = address.origin
+        let port = address.port.map { ":\($0)" } ?? ""
+        origin = "\(address.scheme.rawValue)://\(Self.canonical(address.host))\(port)"
         self.path = path
     }
 
@@ -62,6 +64,27 @@ package struct ServerAddress: Hashable, Sendable {
         return InternationalName.ascii(host).map {
             "\(address[..<start])\($0)\(address[host.endIndex...])"
         } ?? address
+    }
+
+    /// Returns a host with the usual notation of an IP address, which the HTTP client sends requests to: `[::1]` for
+    /// `[0::1]`, `127.0.0.1` for `127.1`. Other hosts are not changed.
+    ///
+    /// The corresponding C functions are `inet_pton`, `inet_aton` and `inet_ntop`.
+    private static func canonical(_ host: String) -> String {
+        var four = in_addr()
+        var sixteen = in6_addr()
+        func text(_ family: Int32, _ address: UnsafeRawPointer) -> String? {
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: Int(INET6_ADDRSTRLEN)) {
+                inet_ntop(family, address, $0.baseAddress, socklen_t($0.count)).map(
+                    String.init(cString:))
+            }
+        }
+        if host.hasPrefix("["),
+            inet_pton(AF_INET6, String(host.dropFirst().dropLast()), &sixteen) == 1
+        {
+            return text(AF_INET6, &sixteen).map { "[\($0)]" } ?? host
+        }
+        return inet_aton(host, &four) == 0 ? host : text(AF_INET, &four) ?? host
     }
 
     /// Returns a path without empty segments; nil if it has relative ones.

@@ -25,6 +25,10 @@ struct ServerAddressTests {
             "http://xn--bcher-kva.example:2283"
         ),
         ("http://[fd00::1]:2283", "http://[fd00::1]:2283", "http://[fd00::1]:2283"),
+        ("http://[0:0:0:0:0:0:0:1]:2283", "http://[::1]:2283", "http://[::1]:2283"),
+        ("http://[FD00::0001]", "http://[fd00::1]", "http://[fd00::1]"),
+        ("http://127.1:2283", "http://127.0.0.1:2283", "http://127.0.0.1:2283"),
+        ("http://2130706433", "http://127.0.0.1", "http://127.0.0.1"),
     ])
     func `an address has an origin and a name`(text: String, origin: String, name: String) throws {
         let address = try ServerAddress(text)
