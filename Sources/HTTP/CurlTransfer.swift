@@ -222,6 +222,12 @@ final class CurlTransfer {
         do {
             if let failure { throw failure }
             if let next, code == CURLE_OK || code == CURLE_WRITE_ERROR { return try begin(next) }
+            // libcurl has a limit for one line of the header, and no code of its own for it in all versions.
+            if [CURLE_OUT_OF_MEMORY, SHIM_CURLE_TOO_LARGE].contains(code), sendings > 0,
+                !head.isComplete
+            {
+                throw HTTPError.tooLarge(limit: client.limits.headerBytes)
+            }
             guard code == CURLE_OK else {
                 let server = hop.flatMap { reach(of: $0) == .named ? $0.address.origin : nil }
                 let error = HTTPError.curl(code, text, refusal, server)

@@ -52,11 +52,11 @@ nonisolated extension OAuthToken {
 }
 
 nonisolated extension OAuthError {
-    /// Creates the error of a response; nil for a success.
+    /// Creates the error of a response about a token, or of that to a registration; nil for a success.
     ///
     /// Source: RFC 6749 §5.2. Services disagree about 400, 401 and 403, so the name of the error decides. Laravel
     /// sends `message` instead of a name.
-    init?(_ response: HTTPResponse, now: Timestamp) {
+    init?(_ response: HTTPResponse, now: Timestamp, isRegistration: Bool = false) {
         if response.isSuccess { return nil }
         if response.status == 429 {
             self = .rateLimited(until: response.retryAfter(now: now).map { now + $0 })
@@ -73,9 +73,11 @@ nonisolated extension OAuthError {
         } else if let message = text("message") {
             self = .refused(Message(verbatim: plain(message)))
         } else {
+            let status: KeyValuePairs = ["status": "\(response.status)"]
             self = .serviceFailed(
-                Message("The token response has status {status}.", ["status": "\(response.status)"])
-            )
+                isRegistration
+                    ? Message("The registration response has status {status}.", status)
+                    : Message("The token response has status {status}.", status))
         }
     }
 }

@@ -61,7 +61,7 @@ nonisolated package struct RegisteredClient: Sendable {
                 + [(registration.redirectField, addresses.joined(separator: "\n"))])
         request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
-        if let error = OAuthError(response, now: now) { throw error }
+        if let error = OAuthError(response, now: now, isRegistration: true) { throw error }
         guard let client = readClient(response.body) else {
             throw OAuthError.serviceFailed(Message("The registration response cannot be decoded."))
         }

@@ -55,6 +55,11 @@ struct RegistrationTests {
         await #expect(throws: OAuthError.refused("Validation failed")) {
             _ = try await register(refused)
         }
+        await #expect(
+            throws: OAuthError.serviceFailed("The registration response has status 500.")
+        ) {
+            _ = try await register(ScriptedHTTP(500, ""))
+        }
         let limited = ScriptedHTTP(429, "", ["Retry-After": "60"])
         await #expect(throws: OAuthError.rateLimited(until: Timestamp(secondsSince1970: 60))) {
             _ = try await register(limited)

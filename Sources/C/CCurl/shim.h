@@ -26,6 +26,8 @@ SHIM_LIBRARY(shim_curl, SHIM_CURL_FUNCTIONS(SHIM_CURL_FIELD), SHIM_CURL_FUNCTION
 static const CURLoption SHIM_CURLOPT_PROTOCOLS_STR = (CURLoption)10318;
 static const CURLoption SHIM_CURLOPT_QUICK_EXIT = (CURLoption)322;
 static const CURLoption SHIM_CURLOPT_PROTOCOLS = (CURLoption)181;
+// A code that was added in 8.6.
+static const CURLcode SHIM_CURLE_TOO_LARGE = (CURLcode)100;
 
 // Swift cannot call variadic functions; each of these functions sets an option of one value type.
 #define SHIM_CURL_EASY_OPTION(name, type) \
