@@ -197,6 +197,25 @@ struct LikeTests {
         #expect(try await fixture.page("likes").ids == ["a"])
     }
 
+    @Test func `an outdated list of likes that is read first shows a photo that was just liked`()
+        async throws
+    {
+        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
+        for photo in ["c", "a"] {
+            _ = try await fixture.account.setLiked(photo, true)
+            fixture.ports.time.update { $0 = $0 + .seconds(1) }
+        }
+        fixture.service.state.update { $0.liked = ["b"] }
+        #expect(try await fixture.page("likes").ids == ["a", "c", "b"])
+        try await poll { fixture.account.likeCount == 3 }
+        await fixture.account.remote?.refreshWatched(SourceID("likes"))
+        #expect(try await Set(fixture.page("likes").ids) == ["a", "b", "c"])
+        // A client believes the service.
+        _ = try await fixture.account.refreshFeed("likes")
+        #expect(try await fixture.page("likes").ids == ["b"])
+        try await poll { fixture.account.likeCount == 1 }
+    }
+
     @Test func `one empty list of likes removes no like`() async throws {
         let photos = (1...11).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)

@@ -156,7 +156,16 @@ nonisolated extension FeedTables {
         } else {
             try change.mergeAnchored()
         }
-        return try change.finish()
+        merge = try change.finish()
+        if arrival.isExact, page.next == nil {
+            // The whole list of liked photos may be older than a like.
+            let liked = try photos.likedPhotos().filter { overlay($0.photo.id) == true }
+            if let new = try updateLikes(liked.reversed().map(\.photo), in: id) {
+                merge.new += new
+                merge.hasChanged = true
+            }
+        }
+        return merge
     }
 }
 
