@@ -164,6 +164,25 @@ struct SessionTests {
             notices == [["An image of photos.example is omitted, because its address is invalid."]])
     }
 
+    @Test func `an image that the server has processed is no longer counted as omitted`()
+        async throws
+    {
+        let whole = Sample.list(
+            Sample.status("1", [Sample.image("a")]), Sample.status("2", [Sample.image("b")]))
+        let partial = whole.replacing(#""https://files.example/a.jpg""#, with: "null")
+        let none = partial.replacing(#""https://files.example/b.jpg""#, with: "null")
+        let fixture = Fixture(responding: .json(none))
+        for list in [none, partial, whole] {
+            fixture.http.answer.update { $0 = { _ in .json(list) } }
+            _ = try await fixture.session.page("home")
+        }
+        let notices = await fixture.session.finalNotices()
+        let one =
+            "An image of photos.example is omitted, because the server has not processed it."
+        #expect(notices.count == 4)
+        #expect(notices.first == [one] && notices.dropFirst(2) == [[one], []])
+    }
+
     @Test func `a server without a list of likes says so`() async throws {
         let fixture = Fixture(
             instance: .json(

@@ -52,25 +52,30 @@ struct ModelMapping: Sendable {
         let (created, updated) = (members.time("created_at"), members.time("edited_at"))
         return (members.records("media_attachments") ?? []).compactMap { attachment in
             guard let name = attachment.identifier("id") else { return nil }
+            let key = "\(status.id) \(name)"
             guard attachment.text("type") == "image" else {
                 // Source: mastodon 4.6.4, `MediaAttachmentSerializer`: a file of another server that was not copied. Its
                 // `url` may be the address of a proxy.
                 if attachment.text("type") == "unknown", attachment.text("remote_url") != nil {
-                    omissions?.record(
-                        "\(status.id) \(name)", Message("the server has no copy of it"))
+                    omissions?.record(key, Message("the server has no copy of it"))
                 }
                 return nil
             }
             guard let full = address(attachment.text("url")) else {
+                let isUnprocessed =
+                    attachment.text("url") == nil && attachment.text("remote_url") == nil
                 omissions?.record(
-                    "\(status.id) \(name)", Message("its address is invalid"))
+                    key,
+                    isUnprocessed
+                        ? Message("the server has not processed it")
+                        : Message("its address is invalid"))
                 return nil
             }
             guard let id = StatusPhotoID(status: status.id, attachment: name) else {
-                omissions?.record(
-                    "\(status.id) \(name)", Message("the ID of its status is invalid"))
+                omissions?.record(key, Message("the ID of its status is invalid"))
                 return nil
             }
+            omissions?.remove([key])
             let meta = attachment.record("meta")
             let original = meta?.record("original")
             let focus = meta?.record("focus")

@@ -35,6 +35,7 @@ struct ModelMapping: Sendable {
     }
 
     func photo(_ record: FileRecord) -> RemotePhoto {
+        omissions.remove(["\(record.id)", MultiStatus.Response.excerpt(record.path)])
         var photo = Photo(id: PhotoID("\(record.id)"))
         photo.created = record.created ?? record.modified
         photo.updated = record.modified

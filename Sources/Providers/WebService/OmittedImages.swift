@@ -8,10 +8,14 @@ package final class OmittedImages: Sendable {
     private let server: String
     private let logger: Logger
     private let events: AsyncStream<SessionEvent>.Continuation?
-    /// The images, so that each counts once.
-    private let known = Mutex<Set<String>>([])
-    /// The sentences about the images, and about parts of the account that failed.
-    private let notices = Mutex<(images: String?, failures: [String])>((nil, []))
+    private let omissions = Mutex(Omissions())
+
+    private struct Omissions {
+        /// The images, so that each counts once, with the reasons.
+        var images: [String: Message] = [:]
+        /// The sentences about parts of the account that failed.
+        var failures: [String] = []
+    }
 
     private static let maximumCount = 10_000
 
@@ -36,38 +40,57 @@ package final class OmittedImages: Sendable {
 
     /// Records images with one entry in the log.
     package func record(_ images: [String], _ reason: Message) {
-        let count = known.withLock { known -> Int? in
-            let before = known.count
-            known.formUnion(images.prefix(Self.maximumCount - before))
-            return known.count > before ? known.count : nil
+        let isNew = change { omissions in
+            let new = images.prefix(Self.maximumCount - omissions.images.count)
+                .filter { omissions.images[$0] != reason }
+            for image in new { omissions.images[image] = reason }
+            return !new.isEmpty
         }
-        guard let count, let first = images.first else { return }
+        guard isNew, let first = images.first else { return }
         logger.info(
             "An image is omitted",
             metadata: ["image": "\(ServiceText.message(first) ?? "")", "reason": "\(reason)"])
-        let notice =
-            count == 1
+    }
+
+    /// Removes images, because they can be shown.
+    package func remove(_ images: [String]) {
+        _ = change { omissions in
+            let before = omissions.images.count
+            for image in images { omissions.images[image] = nil }
+            return omissions.images.count < before
+        }
+    }
+
+    /// Replaces the sentences about parts of the account that failed, such as albums.
+    package func setFailures(_ sentences: [String]) {
+        _ = change { omissions in
+            defer { omissions.failures = sentences }
+            return omissions.failures != sentences
+        }
+    }
+
+    /// Makes a change, and reports the sentences if it returns true.
+    ///
+    /// - Returns: The result of the change.
+    private func change(_ body: (inout Omissions) -> Bool) -> Bool {
+        omissions.withLock { omissions in
+            guard body(&omissions) else { return false }
+            events?.yield(
+                .notices(omissions.failures + [notice(omissions.images)].compactMap(\.self)))
+            return true
+        }
+    }
+
+    private func notice(_ images: [String: Message]) -> String? {
+        guard let reason = images.values.first else { return nil }
+        return images.count == 1
             ? tr(
                 "An image of {server} is omitted, because {reason}.",
                 ["server": server, "reason": reason.translated])
             : trn(
                 "{count} image of {server} is omitted; the log of the daemon has the reasons.",
                 "{count} images of {server} are omitted; the log of the daemon has the reasons.",
-                count, ["server": server])
-        report { $0.images = notice }
-    }
-
-    /// Replaces the sentences about parts of the account that failed, such as albums.
-    package func setFailures(_ sentences: [String]) { report { $0.failures = sentences } }
-
-    private func report(_ change: (inout (images: String?, failures: [String])) -> Void) {
-        let (before, after) = notices.withLock { notices in
-            let before = notices
-            change(&notices)
-            return (before, notices)
-        }
-        guard before != after else { return }
-        events?.yield(.notices(after.failures + [after.images].compactMap(\.self)))
+                images.count, ["server": server])
     }
 }
 
