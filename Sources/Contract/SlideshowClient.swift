@@ -20,6 +20,22 @@ package struct SlideshowClient {
         try await proxy.watch(.slideshow, handler)
     }
 
+    /// Calls `handler` with true when the daemon creates the slideshow, and with false when it removes it, until the
+    /// returned subscription is released.
+    package func watchExistence(
+        _ handler: @escaping (Bool) -> Void
+    ) async throws -> SignalSubscription {
+        let rule = MatchRule(
+            sender: ServiceName.bus, path: ServiceName.root,
+            interface: "org.freedesktop.DBus.ObjectManager")
+        return try await proxy.connection.subscribe(rule) { signal in
+            let added: (ObjectPath, [String: [String: Variant]])? = try? signal.read()
+            let removed: (ObjectPath, [String])? = try? signal.read()
+            guard (added?.0 ?? removed?.0) == path else { return }
+            handler(added != nil)
+        }
+    }
+
     package func next() async throws { try await proxy.perform(.slideshow, .next, timeout: nil) }
     package func previous() async throws {
         try await proxy.perform(.slideshow, .previous, timeout: nil)

@@ -114,6 +114,21 @@ struct SlideshowWatchTests {
         }
     }
 
+    @Test(.fakeService) func `watch attaches again to a slideshow that was removed`()
+        async throws
+    {
+        let slideshow = service.slideshow
+        slideshow.show(1)
+        let watch = try Control.start(["slideshow", "watch"])
+        #expect(try await watch.lines(1) == ["/images/1.png"])
+        service.tree.remove(slideshow.object)
+        slideshow.show(2)
+        service.tree.export(slideshow.object)
+        #expect(try await watch.lines(2) == ["/images/1.png", "/images/2.png"])
+        try await interrupt(watch)
+        #expect(try await slideshow.calls.elements(3) == ["Attach", "Attach", "Detach"])
+    }
+
     @Test func `watch detaches before the reply to its request to attach`() async throws {
         let watch = try await withAttachedWatch()
         try await FakeService.run { service in

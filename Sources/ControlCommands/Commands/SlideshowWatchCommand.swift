@@ -46,7 +46,7 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
 
 /// A client that is attached to the slideshow, and prints its current photo or runs a program for it.
 ///
-/// The client attaches again after a restart of the daemon. Only its first call starts the daemon.
+/// The client attaches again after a restart of the daemon, and to a slideshow that was removed and created again. Only its first call starts the daemon.
 @MainActor
 final class SlideshowWatch {
     private let client: ServiceClient
@@ -61,7 +61,7 @@ final class SlideshowWatch {
     /// The properties of the slideshow; nil until the first attempt to attach has succeeded.
     private var properties: SlideshowProperties?
     private var reported: SlideshowPhoto?
-    /// True if this client has attached, or sent the request to attach, to the running daemon.
+    /// True if this client has attached, or sent the request to attach, to the slideshow of the running daemon.
     private var isAttached = false
     private let end = OneShotResult<Void, any Error>()
 
@@ -98,21 +98,25 @@ final class SlideshowWatch {
             end.complete(.failure(BusError.disconnected))
         }
         let signals = try await slideshow.watch { [weak self] in self?.merge($0) }
-        let (owners, changes) = AsyncStream.makeStream(
-            of: BusName?.self, bufferingPolicy: .bufferingNewest(1))
-        let ownerWatch = try await client.connection.watchOwner(of: ServiceName.bus) {
-            [weak self] owner in
+        let (changes, continuation) = AsyncStream.makeStream(
+            of: Bool.self, bufferingPolicy: .bufferingNewest(1))
+        let setPresent = { [weak self] (isPresent: Bool) in
             self?.isAttached = false
-            changes.yield(owner)
+            continuation.yield(isPresent)
+        }
+        let objects = try await slideshow.watchExistence(setPresent)
+        let ownerWatch = try await client.connection.watchOwner(of: ServiceName.bus) {
+            setPresent($0 != nil)
         }
         try await attach()
         let restarts = Task {
-            // If an attempt fails, the daemon has ended again, or has no slideshow. A later start reports another owner.
-            for await owner in owners where owner != nil { try? await attach() }
+            // If an attempt fails, the daemon has ended again, or has no slideshow. A later start reports another owner,
+            // and a new slideshow is announced.
+            for await isPresent in changes where isPresent { try? await attach() }
         }
         defer { restarts.cancel() }
         try await end.value()
-        withExtendedLifetime((watch, signals, ownerWatch)) {}
+        withExtendedLifetime((watch, signals, objects, ownerWatch)) {}
     }
 
     private func attach() async throws {
