@@ -10,8 +10,17 @@ package final class DescriptorSource {
         case reading
         /// Bytes can be written, or the other end is closed.
         case writing
+        /// The other end is closed.
+        case closing
 
-        var polled: Int16 { Int16(self == .reading ? POLLIN : POLLOUT) }
+        var polled: Int16 {
+            switch self {
+            case .reading: Int16(POLLIN)
+            case .writing: Int16(POLLOUT)
+            // POLLERR and POLLHUP are always reported.
+            case .closing: 0
+            }
+        }
     }
 
     package let descriptor: Int32

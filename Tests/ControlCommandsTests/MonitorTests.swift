@@ -61,6 +61,12 @@ struct MonitorTests {
         #expect(!FileManager.default.fileExists(atPath: mark))
     }
 
+    @Test func `monitor ends with the reader of its output`() async throws {
+        let result = try await Control.shell("{ \"$CTL\" monitor; echo $? >&2; } | head -n 1")
+        #expect(result.output.contains("daemon-gone"))
+        #expect(result.error == "0\n")
+    }
+
     @Test func `monitor ends with the bus`() async throws {
         let monitor = try Control.start(["monitor"])
         _ = try await monitor.firstLine()

@@ -163,6 +163,14 @@ struct SlideshowWatchTests {
         #expect(access(mark, F_OK) != 0)
     }
 
+    @Test(.fakeService) func `watch ends with the reader of its output`() async throws {
+        service.slideshow.show(1)
+        let result = try await Control.shell(
+            "{ \"$CTL\" slideshow watch; echo $? >&2; } | head -n 1")
+        #expect(result.output == "/images/1.png\n")
+        #expect(result.error == "0\n")
+    }
+
     @Test func `watch ends with the bus`() async throws {
         let service = try await FakeService(try PrivateBus.current.connect())
         service.slideshow.show(1)

@@ -25,6 +25,7 @@ struct MonitorCommand: AsyncParsableCommand {
     ///
     /// The command sends no message to the daemon, because the bus would start the daemon.
     @MainActor func run() async throws {
+        Console.exitWithReader()
         let end = OneShotResult<Void, any Error>()
         var remaining = count
         let emit = { (events: [MonitorEvent]) in

@@ -82,6 +82,8 @@ final class SlideshowWatch {
     /// - Throws: The error of the first attempt to attach; ``BusError/disconnected`` if the bus closes the connection;
     ///   ``CommandFailure`` if a photo cannot be printed or the program cannot be started.
     func run() async throws {
+        // With a command, nothing is written.
+        if runner == nil { Console.exitWithReader() }
         let result = await Result {
             try await watchPhotos()
             // After an error, this client is not attached any more. Without this condition, the call would start the

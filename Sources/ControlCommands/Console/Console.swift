@@ -1,4 +1,5 @@
 internal import Glibc
+internal import System
 
 /// Standard output, for results only, and standard error, for messages, prompts and progress.
 enum Console {
@@ -24,6 +25,12 @@ enum Console {
                 "Standard output cannot be written: {reason}.",
                 ["reason": String(cString: strerror(number))])
         }
+    }
+
+    /// Makes the program exit like ``write(_:)-(String)`` as soon as the reader of a pipe has exited. For commands that
+    /// may have nothing to write for a long time.
+    @MainActor static func exitWithReader() {
+        DescriptorSource(STDOUT_FILENO, .closing) { exit(ProgramStatus.done.rawValue) }.resume()
     }
 
     /// Prints a message as one line to standard error.
