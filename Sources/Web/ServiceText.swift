@@ -122,7 +122,7 @@ public enum ServiceText {
     }
 
     /// Returns true for a scalar that is no control character and no directional override.
-    private static func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
+    package static func isPermitted(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: false
         default: true

@@ -158,13 +158,18 @@ import Testing
         #expect(links() == (change == "moved" ? ["link.jpg"] : []))
     }
 
-    @Test(arguments: ["", "a", "a/b", "%", "ä/😀", "%25", "a//b"])
+    @Test(arguments: ["", "a", "a/b", "%", "ä/😀", "%25", "a//b", "a\nb", "a\u{202e}"])
     func `the path of an album is restored from its ID`(path: String) {
         let relative = RelativePath(bytes: Array(path.utf8))
         #expect(RelativePath(percentEncoded: relative.percentEncoded) == relative)
     }
 
-    @Test(arguments: ["%", "%4", "%zz", "%41", "%e9", "a%"])
+    @Test func `the ID of an album has no controls and no characters that change the direction`() {
+        let path = RelativePath(bytes: Array("ä b\n\u{85}\u{202e}".utf8))
+        #expect(path.percentEncoded == "ä b%0A%C2%85%E2%80%AE")
+    }
+
+    @Test(arguments: ["%", "%4", "%zz", "%41", "%e9", "a%", "a\nb"])
     func `an invalid album ID is rejected`(text: String) {
         #expect(RelativePath(percentEncoded: text) == nil)
     }

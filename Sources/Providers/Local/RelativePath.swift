@@ -58,18 +58,18 @@ struct RelativePath: Hashable, Sendable {
 
     var depth: Int { bytes.count { $0 == Self.slash } }
 
-    /// The path in the source ID of an album. Valid UTF-8 is preserved; other bytes, and `%`, are percent-encoded.
+    /// The path in the source ID of an album. Valid UTF-8 is preserved; other bytes, `%`, controls and characters that
+    /// change the writing direction are percent-encoded.
     var percentEncoded: String {
         var encoded: [UInt8] = []
         var rest = bytes[...]
         while let first = rest.first {
-            let count = Self.scalarLength(rest)
-            if count == 0 || first == UInt8(ascii: "%") {
-                URLEncoding.escape([first], into: &encoded)
-                rest = rest.dropFirst()
-            } else {
+            if let count = Self.printableLength(rest), first != UInt8(ascii: "%") {
                 encoded += rest.prefix(count)
                 rest = rest.dropFirst(count)
+            } else {
+                URLEncoding.escape([first], into: &encoded)
+                rest = rest.dropFirst()
             }
         }
         return String(decoding: encoded, as: UTF8.self)
@@ -90,11 +90,13 @@ struct RelativePath: Hashable, Sendable {
         guard percentEncoded == text else { return nil }
     }
 
-    /// Returns the number of bytes of the first scalar; 0 if it is not valid UTF-8.
-    private static func scalarLength(_ bytes: ArraySlice<UInt8>) -> Int {
+    /// Returns the number of bytes of the first scalar; nil if it is not valid UTF-8, or not permitted in one line.
+    private static func printableLength(_ bytes: ArraySlice<UInt8>) -> Int? {
         var iterator = bytes.prefix(4).makeIterator()
         var decoder = Unicode.UTF8()
-        guard case .scalarValue(let scalar) = decoder.decode(&iterator) else { return 0 }
+        guard case .scalarValue(let scalar) = decoder.decode(&iterator),
+            ServiceText.isPermitted(scalar)
+        else { return nil }
         return Unicode.UTF8.width(scalar)
     }
 }

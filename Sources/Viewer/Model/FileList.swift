@@ -47,9 +47,12 @@ nonisolated enum FileList {
             guard let pictures = Place(Downloads.folder.text)?.path else { return nil }
             if folder == pictures { return "all" }
             guard folder.hasPrefix(pictures + "/") else { return nil }
-            // Source: org.imagefeed.ImageFeed1(5), `album:PATH`, in which only a percent sign is encoded.
-            let relative = folder.dropFirst(pictures.count + 1)
-            return "album:" + relative.replacing("%", with: "%25")
+            // Source: org.imagefeed.ImageFeed1(5), `album:PATH`.
+            let relative = folder.dropFirst(pictures.count + 1).unicodeScalars.map {
+                $0 == "%" || !ServiceText.isPermitted($0)
+                    ? URLEncoding.escape(String($0)) : String($0)
+            }
+            return "album:" + relative.joined()
         }
     }
 }
