@@ -46,10 +46,13 @@ enum ArgumentList {
         return decoded
     }
 
-    /// Puts a `/` in front of photo IDs that begin with `-`.
+    /// The mark in front of a photo ID that begins with `-`. No word of a command line contains it.
+    static let idMark = "\0"
+
+    /// Puts ``idMark`` in front of photo IDs that begin with `-`.
     ///
-    /// Some services use such IDs, and the parser would read them as options. `/ID` names the same photo of the default
-    /// account. Words that have the form of an option (`-h`, `--json`, `--size=full`) are not changed.
+    /// Some services use such IDs, and the parser would read them as options. Words that have the form of an option
+    /// (`-h`, `--json`, `--size=full`) are not changed.
     static func escapingPhotoIDs(_ words: [String]) -> [String] {
         guard let command = words.first else { return words }
         let isSlideshow =
@@ -60,7 +63,7 @@ enum ArgumentList {
         var isValue = false
         for (index, word) in words.enumerated().dropFirst(count) {
             guard word != "--" else { return escaped + words[index...] }
-            escaped.append(isValue || !looksLikeID(word) ? word : "/" + word)
+            escaped.append(isValue || !looksLikeID(word) ? word : idMark + word)
             isValue = valueOptions.contains(word)
         }
         return escaped

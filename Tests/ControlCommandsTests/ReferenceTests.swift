@@ -6,8 +6,9 @@ import Testing
 
 struct ReferenceTests {
     @Test(arguments: [
-        ("local_ada/42", "local_ada", "42"), ("42", nil, "42"), ("/-42", nil, "-42"),
-        ("-42", nil, "-42"), ("local_ada/a/b", "local_ada", "a/b"), ("a-b/c", nil, "a-b/c"),
+        ("local_ada/42", "local_ada", "42"), ("42", nil, "42"), ("/42", "", "42"),
+        ("\0-42", nil, "-42"), ("-42", nil, "-42"), ("local_ada/a/b", "local_ada", "a/b"),
+        ("a-b/c", nil, "a-b/c"),
         ("/org/imagefeed/ImageFeed1/accounts/local_ada/42", "local_ada", "42"),
         ("local_ada/", "local_ada", ""), ("", nil, ""),
     ])
@@ -18,17 +19,17 @@ struct ReferenceTests {
     }
 
     @Test(arguments: [
-        (["photo", "-abc", "--json"], ["photo", "/-abc", "--json"]),
-        (["photo", "--Xy_1"], ["photo", "/--Xy_1"]),
+        (["photo", "-abc", "--json"], ["photo", "\0-abc", "--json"]),
+        (["photo", "--Xy_1"], ["photo", "\0--Xy_1"]),
         (["photo", "-h"], ["photo", "-h"]),
         (["photo", "--help"], ["photo", "--help"]),
-        (["image", "--size", "-abc", "-abc"], ["image", "--size", "-abc", "/-abc"]),
-        (["image", "--size=full", "-abc"], ["image", "--size=full", "/-abc"]),
+        (["image", "--size", "-abc", "-abc"], ["image", "--size", "-abc", "\0-abc"]),
+        (["image", "--size=full", "-abc"], ["image", "--size=full", "\0-abc"]),
         (["photo", "--", "-abc"], ["photo", "--", "-abc"]),
-        (["like", "-abc"], ["like", "/-abc"]),
-        (["download", "-o", "-abc", "-abc"], ["download", "-o", "-abc", "/-abc"]),
+        (["like", "-abc"], ["like", "\0-abc"]),
+        (["download", "-o", "-abc", "-abc"], ["download", "-o", "-abc", "\0-abc"]),
         (["feed", "-abc"], ["feed", "-abc"]),
-        (["slideshow", "show", "-abc"], ["slideshow", "show", "/-abc"]),
+        (["slideshow", "show", "-abc"], ["slideshow", "show", "\0-abc"]),
         (["slideshow", "next", "-abc"], ["slideshow", "next", "-abc"]),
         ([], []),
     ])
@@ -44,6 +45,13 @@ struct ReferenceTests {
         let path = "/org/imagefeed/ImageFeed1/accounts/local_ada"
         #expect(try snapshot.account(path).id == "local_ada")
         #expect(try snapshot.account(nil).id == "local_ada")
+    }
+
+    @Test func `a photo reference with an empty account is a usage error`() {
+        let failure = #expect(throws: CommandFailure.self) {
+            try Samples.snapshot.combinedID(of: PhotoReference("/42"))
+        }
+        #expect(failure == CommandFailure(.usage, "The account is empty."))
     }
 
     @Test(arguments: [("local", ProgramStatus.usage), ("unknown", .failed)])

@@ -8,14 +8,15 @@ internal import Translation
 /// The ID may contain any character, also a slash. The text before the first slash is an account only if it has the
 /// form of an account ID.
 struct PhotoReference: Equatable {
-    /// The account ID or a prefix of it; nil for the default account.
+    /// The account ID or a prefix of it; nil for the default account. It is empty in `/ID`, which names no account.
     let account: String?
     let id: String
     /// The word `current`, which names the current photo of the slideshow.
     static let current = PhotoReference("current")
 
     init(_ text: String) {
-        let short = text.trimmingPrefix(ServiceName.accounts.text + "/")
+        let short = text.trimmingPrefix(ArgumentList.idMark)
+            .trimmingPrefix(ServiceName.accounts.text + "/")
         guard let slash = short.firstIndex(of: "/"),
             short[..<slash].allSatisfy({
                 $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber)
@@ -25,7 +26,7 @@ struct PhotoReference: Equatable {
             id = String(short)
             return
         }
-        account = slash == short.startIndex ? nil : String(short[..<slash])
+        account = String(short[..<slash])
         id = String(short[short.index(after: slash)...])
     }
 
