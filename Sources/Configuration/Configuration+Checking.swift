@@ -100,6 +100,11 @@ extension Configuration {
             kind =
                 (own ?? Self.pluginKeys)[key] ?? Self.commonKeys[key] ?? (own == nil ? .text : nil)
         } else if group.hasPrefix(Self.serverPrefix), group != Self.serverPrefix {
+            let server = String(group.dropFirst(Self.serverPrefix.count))
+            let host = server.count { $0 == ":" } > 1 ? "[\(server)]" : server
+            guard WebAddress("https://\(host)")?.host == host.lowercased() else {
+                return Message("a server is named by its host without a port, such as photos.lan")
+            }
             kind = Self.serverKeys[key]
         } else if let keys = Self.keys[group] {
             kind = keys[key]

@@ -79,6 +79,33 @@ import Testing
         ("[Provider immich]\nOrder=taken", "[Provider immich] Order: there is no such key"),
         ("[Provider locl]\nDirectory=/x", "[Provider locl] Directory: there is no such provider"),
         ("[Provider locl]\nEnabled=false", nil),
+        (
+            "[Server photos.lan:8443]\nCertificateFile=/a",
+            "[Server photos.lan:8443] CertificateFile: a server is named by its host without a port, such as photos.lan"
+        ),
+        (
+            "[Server https://photos.lan]\nCertificateFile=/a",
+            "[Server https://photos.lan] CertificateFile: a server is named by its host without a port, such as photos.lan"
+        ),
+        (
+            "[Server photos.lan/]\nCertificateFile=/a",
+            "[Server photos.lan/] CertificateFile: a server is named by its host without a port, such as photos.lan"
+        ),
+        (
+            "[Server a b]\nCertificateFile=/a",
+            "[Server a b] CertificateFile: a server is named by its host without a port, such as photos.lan"
+        ),
+        (
+            "[Server ada@photos.lan]\nCertificateFile=/a",
+            "[Server ada@photos.lan] CertificateFile: a server is named by its host without a port, such as photos.lan"
+        ),
+        (
+            "[Server cafe:8443]\nCertificateFile=/a",
+            "[Server cafe:8443] CertificateFile: a server is named by its host without a port, such as photos.lan"
+        ),
+        ("[Server Photos.lan]\nCertificateFile=/a", nil),
+        ("[Server 192.0.2.1]\nCertificateFile=/a", nil),
+        ("[Server 2001:db8::1]\nCertificateFile=/a", nil),
         ("[Server ]\nCertificateFile=/a", "[Server ] CertificateFile: there is no such group"),
         (
             "[Provider unsplash]\nApiUrl=ftp://x",
