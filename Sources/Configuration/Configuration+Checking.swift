@@ -1,4 +1,5 @@
 internal import ProviderKit
+internal import Quoting
 internal import Translation
 
 extension Configuration {
@@ -76,7 +77,8 @@ extension Configuration {
             for (key, value) in self.group(group).sorted(by: { $0.key < $1.key }) {
                 guard let reason = problem(with: value, key, in: group, plugins) else { continue }
                 let place = places[group]?[key]
-                let entry = Message(verbatim: "[\(group)] \(key)")
+                let name = RawText.bytes(of: "[\(group)] \(key)")
+                let entry = Message(verbatim: String(decoding: name, as: UTF8.self))
                 problems.append(
                     Problem(
                         path: place?.path ?? "", line: place?.line ?? 0,

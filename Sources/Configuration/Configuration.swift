@@ -30,7 +30,7 @@ package struct Configuration: Sendable {
 
     /// The files and lines that could not be read.
     private(set) var unreadable: [Problem] = []
-    /// The values by group and key. They may be invalid UTF-8.
+    /// The values by group and key. They may be invalid UTF-8; the names are as ``RawText`` represents them.
     private(set) var groups: [String: [String: [UInt8]]] = [:]
     /// The file and the line of each value.
     private(set) var places: [String: [String: (path: String, line: Int)]] = [:]

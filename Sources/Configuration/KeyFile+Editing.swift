@@ -38,7 +38,8 @@ extension KeyFile {
     /// Returns the headings and the keys in the order of their lines, which are counted from 1.
     ///
     /// - Parameter text: The file.
-    /// - Returns: The group of each such line; the key, which is nil for a heading; and the number of the line.
+    /// - Returns: The group of each such line; the key, which is nil for a heading; and the number of the line. Other
+    ///   bytes than UTF-8 are as ``RawText`` represents them.
     package static func entries(
         of text: [UInt8]
     ) -> [(group: String, key: String?, line: Int)] {
@@ -72,7 +73,7 @@ extension KeyFile {
         else { return nil }
         let name = line[..<end].dropFirst()
         let isGood = name.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "[") }
-        return isGood && !name.isEmpty ? String(decoding: name, as: UTF8.self) : nil
+        return isGood && !name.isEmpty ? RawText.text(of: name) : nil
     }
 
     /// Returns the key that a line sets; nil for any other line.
@@ -80,7 +81,7 @@ extension KeyFile {
         guard trimmed(line).first != UInt8(ascii: "#"),
             let end = line.firstIndex(of: UInt8(ascii: "="))
         else { return nil }
-        return String(decoding: trimmed(line[..<end]), as: UTF8.self)
+        return RawText.text(of: trimmed(line[..<end]))
     }
 
     private static func trimmed(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

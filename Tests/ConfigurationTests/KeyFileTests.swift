@@ -1,4 +1,5 @@
 import Configuration
+import Foundation
 import TestSupport
 import Testing
 
@@ -147,6 +148,20 @@ import Testing
                 "\(paths[0]), line 2: [Daemon] Notificatoins: there is no such key",
                 "\(paths[1]), line 8: [Provider local] Order: “z” is neither taken nor modified",
             ])
+    }
+
+    @Test func `names with invalid UTF-8 are reported with their lines`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.appending("a.conf")
+        let text = "[Daemon]\nContakt?=1\n[Demon?]\nContact=1\n"
+        let bytes = text.utf8.map { $0 == UInt8(ascii: "?") ? 0xff : $0 }
+        try Data(bytes).write(to: URL(filePath: path))
+        #expect(
+            Configuration(paths: [path]).problems(plugins: []).map(\.description) == [
+                "\(path), line 2: [Daemon] Contakt\u{fffd}: there is no such key",
+                "\(path), line 4: [Demon\u{fffd}] Contact: there is no such group",
+            ])
+        withExtendedLifetime(directory) {}
     }
 
     @Test(arguments: [
