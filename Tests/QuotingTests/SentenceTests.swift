@@ -4,7 +4,7 @@ import Testing
 @Suite struct SentenceTests {
     @Test(arguments: [
         ("", ""), ("a", "a."), ("a.", "a."), ("a!", "a!"), ("a?", "a?"), ("a…", "a…"),
-        ("a)", "a)."),
+        ("a)", "a)."), ("字。", "字。"), ("字！", "字！"), ("字？", "字？"),
     ])
     func `a sentence ends in one punctuation mark`(text: String, sentence: String) {
         #expect(text.sentence == sentence)
