@@ -100,7 +100,8 @@ struct PasswordTests {
     }
 
     @Test func `without a terminal, missing input is a usage error`() async throws {
-        try await Control.expectFailure(["login", "local", "--register"], status: 64, "--username")
+        try await Control.expectFailure(
+            ["login", "local", "--register"], status: 64, "needs --username NAME.\n")
         #expect(service.manager.logins.value.isEmpty)
         try await Control.expectFailure(
             ["login", "local", "--username", "grace"], status: 1, "--password-file")

@@ -192,9 +192,12 @@ struct LoginCommand: AsyncParsableCommand {
 
     @MainActor private func promptForName() async throws(CommandFailure) -> String {
         guard Console.canPrompt else {
-            throw CommandFailure.tr(
-                "A login to {provider} needs --username NAME. To create a user, add --register.",
-                ["provider": provider], status: .usage)
+            let values: KeyValuePairs = ["provider": provider]
+            throw register
+                ? .tr("A login to {provider} needs --username NAME.", values, status: .usage)
+                : .tr(
+                    "A login to {provider} needs --username NAME. To create a user, add --register.",
+                    values, status: .usage)
         }
         Console.prompt(tr("User name:"))
         let name = await StandardInput.line() ?? ""
