@@ -111,6 +111,15 @@ struct ConfigureTests {
         #expect(service.manager.logins.value.isEmpty)
     }
 
+    @Test func `Ctrl-D at the client ID cancels the configuration`() async throws {
+        let terminal = try Terminal("\"$CTL\" configure unsplash")
+        try await terminal.reply(to: "Client ID: ", "\u{4}")
+        let screen = try await terminal.screen(status: 130)
+        #expect(screen.contains("\nimagefeedctl: Nothing was entered."))
+        #expect(!screen.contains("Client secret"))
+        #expect(service.manager.unsplash.settings.value == [])
+    }
+
     @Test func `Ctrl-C at the secret restores the terminal`() async throws {
         let terminal = try Terminal(
             "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)

@@ -58,7 +58,7 @@ struct PasswordTests {
         // Ctrl-D
         try await terminal.reply(to: "Password (empty for none): ", "\u{4}")
         let screen = try await terminal.screen(status: 130)
-        #expect(screen.contains("Nothing was entered."))
+        #expect(screen.contains("\nimagefeedctl: Nothing was entered."))
         #expect(service.manager.logins.value.isEmpty)
     }
 

@@ -129,8 +129,9 @@ struct ConfigureCommand: AsyncParsableCommand {
                 String(repeating: " ", count: heading.displayWidth + 2)
                     + LoginDialogue.outOfBandAddress)
         }
-        Console.prompt(tr("Client ID:"))
-        let id = await StandardInput.line() ?? ""
+        guard let id = await StandardInput.line(tr("Client ID:")) else {
+            throw CommandFailure.tr("Nothing was entered.", status: .interrupted)
+        }
         let secret = try await SecretKind.clientSecret.prompt()
         guard !id.isEmpty || secret != nil else {
             throw CommandFailure.tr("Nothing was entered. The settings were not changed.")

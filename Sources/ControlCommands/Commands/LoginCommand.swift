@@ -199,8 +199,7 @@ struct LoginCommand: AsyncParsableCommand {
                     "A login to {provider} needs --username NAME. To create a user, add --register.",
                     values, status: .usage)
         }
-        Console.prompt(tr("User name:"))
-        let name = await StandardInput.line() ?? ""
+        let name = await StandardInput.line(tr("User name:")) ?? ""
         guard !name.isEmpty else { throw CommandFailure.tr("No user name was entered.") }
         return name
     }

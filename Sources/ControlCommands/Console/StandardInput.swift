@@ -9,9 +9,13 @@ internal import Translation
 /// It reads on another thread, so that the main thread can handle D-Bus messages and Ctrl-C meanwhile.
 @MainActor
 enum StandardInput {
-    /// Returns the next line without surrounding white space, which pasted text often has; nil at the end of input.
-    static func line() async -> String? {
+    /// Prompts for a line, and returns it without surrounding white space, which pasted text often has; nil at the end of
+    /// input.
+    static func line(_ prompt: String) async -> String? {
+        Console.prompt(prompt)
         let line = await DispatchQueue.global().run { readLine() }
+        // The next message is not on the line of the prompt.
+        if line == nil { Console.printMessage("") }
         return line.map { String($0.trimmed) }
     }
 
@@ -50,6 +54,7 @@ enum StandardInput {
         let line = await DispatchQueue.global().run { read() }
         // Ctrl-D cancels the prompt; it is not an empty line.
         guard let line else {
+            Console.printMessage("")
             throw CommandFailure.tr("Nothing was entered.", status: .interrupted)
         }
         return line
@@ -91,8 +96,8 @@ func requireConfirmation(_ question: String, isGiven: Bool) async throws(Command
             status: .usage)
     }
     // Translators: y and N are the first letters of yes and no, which the user types.
-    Console.prompt(question + tr(" [y/N]"))
-    guard StandardInput.isYes(await StandardInput.line()) else {
+    let reply = await StandardInput.line(question + tr(" [y/N]"))
+    guard StandardInput.isYes(reply) else {
         throw CommandFailure(.failed, "")
     }
 }

@@ -73,8 +73,8 @@ final class LoginDialogue {
     /// error.
     private func promptForCode(_ login: LoginClient) async {
         while !Task.isCancelled {
-            Console.prompt(tr("Paste the code, or the last address in the browser:"))
-            guard let code = await StandardInput.line() else {
+            let prompt = tr("Paste the code, or the last address in the browser:")
+            guard let code = await StandardInput.line(prompt) else {
                 return await cancel(
                     login, .tr("The login was cancelled, because no code was entered."))
             }
