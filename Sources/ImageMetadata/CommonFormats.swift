@@ -11,15 +11,23 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     var profile: (parts: [Int: Range<Int>], count: Int) = ([:], 0)
     // A limit that no ordinary file reaches.
     for _ in 0..<2000 {
-        guard let head = source.bytes(at: offset, 4), head.number(at: 0, 1) == 0xff,
-            let marker = head.number(at: 1, 1), let length = head.number(at: 2, 2)
+        guard let head = source.bytes(at: offset, 4), let marker = head.number(at: 1, 1),
+            let length = head.number(at: 2, 2)
         else { break }
+        guard head.number(at: 0, 1) == 0xff else {
+            // Decoders skip stray bytes before a marker.
+            let block = source.bytes(at: offset, min(4096, source.count - offset))?.array
+            guard let stray = block?.firstIndex(of: 0xff) else { break }
+            offset += stray
+            continue
+        }
         switch marker {
         case 0xff:
             // A fill byte.
             offset += 1
             continue
-        case 0x01, 0xd0...0xd8:
+        case 0x00, 0x01, 0xd0...0xd8:
+            // No length follows.
             offset += 2
             continue
         case 0xc0...0xcf where ![0xc4, 0xc8, 0xcc].contains(marker), 0xf7:

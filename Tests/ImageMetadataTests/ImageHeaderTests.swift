@@ -28,6 +28,20 @@ struct ImageHeaderTests {
         #expect(taken == CivilTime(seconds: 1_709_208_000, offset: 3600))
     }
 
+    @Test func `stray bytes before a marker of a JPEG file are skipped`() throws {
+        for stray in [[0], [0, 0, 0, 0], Array("abc".utf8), [1, 0xff, 0, 2]] as [[UInt8]] {
+            // The marker of the frame header follows a fill byte.
+            for marker in [[0xff, 0xe1], [0xff, 0xff], [0xff, 0xda]] as [[UInt8]] {
+                var file = Samples.jpeg
+                let place = try #require(file.firstRange(of: marker))
+                file.insert(contentsOf: stray, at: place.lowerBound)
+                let header = try #require(ImageHeader(Bytes(file), format: .jpeg))
+                #expect(header.shownSize == (300, 400) && header.taken != nil)
+                #expect(Bytes(file).number(at: header.pixelOffset, 2) == 0xffda)
+            }
+        }
+    }
+
     @Test func `BigTIFF is read as TIFF`() throws {
         let file = Bytes(Samples.bigTIFF)
         #expect(ImageFormat(file) == .tiff)
