@@ -17,7 +17,7 @@ struct CasesTests {
         "orientation-6-palette.tiff", "orientation-7-tiled.tiff", "orientation-8-jpeg.tiff",
         "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff", "rle4.bmp", "rle8.bmp",
         "small-screen.gif", "subsampled.jpg", "t-a98-tiled.tif", "t-rgba-assoc.tif",
-        "tiled-16-bits.tiff",
+        "tiled-16-bits.tiff", "tiled-palette.tiff",
     ]
 
     @Test(arguments: whole) func `a picture has its colors`(name: String) async throws {

@@ -97,13 +97,21 @@ static inline uint64_t shim_tiff_size(thandle_t file) {
     return ((struct shim_tiff_file *)file)->bytes;
 }
 
-// Opens a file in memory; the mode "m" disables memory mapping.
+static inline int shim_tiff_map(thandle_t file, void **bytes, uint64_t *count) {
+    struct shim_tiff_file *input = file;
+    *bytes = (void *)input->file;
+    *count = input->bytes;
+    return 1;
+}
+
+// Opens a file in memory. The library must map it: libtiff 4.5 cannot convert tiles to RGB that it copies, if their size
+// is not a multiple of 1,024 bytes.
 static inline TIFF *shim_tiff_open(const struct shim_tiff *f, struct shim_tiff_file *file) {
     f->TIFFSetErrorHandler(NULL);
     f->TIFFSetWarningHandler(NULL);
     return f->TIFFClientOpen(
-        "photo", "rm", file, shim_tiff_read_bytes, shim_tiff_refuse, shim_tiff_seek, shim_tiff_close, shim_tiff_size,
-        NULL, NULL);
+        "photo", "r", file, shim_tiff_read_bytes, shim_tiff_refuse, shim_tiff_seek, shim_tiff_close, shim_tiff_size,
+        shim_tiff_map, NULL);
 }
 
 // The value of a field with a number of 16 or 32 bits; 0 if it is missing. Variadic functions cannot be imported.
