@@ -11,7 +11,8 @@ struct CasesTests {
     /// The pictures with four colors that are shown whole.
     nonisolated private static let whole = [
         "alpha-zero.bmp", "animated.avif", "animated.jxl", "animated.png", "b-os2-16.bmp",
-        "big.tiff", "d-dashes.jpg", "d-png-exif-prefixed.png", "e-icc-gray-in-rgb.jpg",
+        "big.tiff", "compressed-exif.png", "d-dashes.jpg", "d-png-exif-prefixed.png",
+        "e-icc-gray-in-rgb.jpg",
         "g-screen0.gif", "h-brand-late.heic", "inks-2x2.jpg", "j-brob.jxl", "o6-tiled.tif",
         "o8-planar.tif", "one-byte-short.bmp", "orientation-5-planar.tiff",
         "orientation-6-palette.tiff", "orientation-7-tiled.tiff", "orientation-8-jpeg.tiff",
@@ -59,7 +60,8 @@ struct CasesTests {
 
     @Test(
         arguments: [
-            ("o-clap.heic", [200, 100], false), ("animated.png", [48, 32], true),
+            ("compressed-exif.png", [48, 32], false), ("o-clap.heic", [200, 100], false),
+            ("animated.png", [48, 32], true),
             ("g-screen0.gif", [300, 200], false), ("small-screen.gif", [48, 32], false),
             ("animated.avif", [96, 64], true), ("animated.jxl", [96, 64], true),
             ("e-first-1x1.webp", [300, 200], true), ("reduced-first.tiff", [48, 32], false),

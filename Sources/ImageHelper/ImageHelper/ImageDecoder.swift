@@ -66,7 +66,8 @@ struct ImageDecoders {
         _ descriptor: Int32, _ size: ImageSizeRequest, sharedIn output: Int32?
     ) throws(ImageFailure) -> PixelImage {
         let bytes = FileBytes(descriptor: descriptor)
-        guard let format = ImageFormat(bytes), let header = ImageHeader(bytes, format: format),
+        guard let format = ImageFormat(bytes),
+            let header = ImageHeader(bytes, format: format, decompressor),
             // A program may be writing the file.
             bytes.isAtRest || header.isWhole(bytes, format)
         else { throw .damaged }
