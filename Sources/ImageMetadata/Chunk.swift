@@ -38,8 +38,10 @@ package struct Chunk {
     }
 
     /// Reads the chunks of a PNG file, which are followed by a checksum, one by one.
-    package static func png(_ source: some ByteSource) -> UnfoldSequence<Chunk, Int> {
-        chunks(in: source, from: 8, isPNG: true)
+    package static func png(
+        _ source: some ByteSource, from start: Int = 8
+    ) -> UnfoldSequence<Chunk, Int> {
+        chunks(in: source, from: start, isPNG: true)
     }
 
     /// Reads the chunks of a RIFF file, which have an even length, one by one.

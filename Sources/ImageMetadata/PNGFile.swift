@@ -61,30 +61,32 @@ package enum PNGFile {
         Chunk.png(source).prefix(mostChunks).contains { $0.type == "IEND" }
     }
 
-    /// Returns the chunks before the end, without reading all parts of a large image: after the first one, only metadata
-    /// in the last 16 KB.
+    /// Returns the chunks before the end, without reading all parts of a large image.
     static func metadata(_ source: some ByteSource) -> [Chunk] {
-        let tailBytes = 16 << 10
         var chunks: [Chunk] = []
-        for chunk in Chunk.png(source).prefix(1000) {
-            if chunk.type == "IEND" { break }
+        var rest = Chunk.png(source)
+        while chunks.count < 10_000, let chunk = rest.next(), chunk.type != "IEND" {
             chunks.append(chunk)
-            let start = source.count - tailBytes
-            guard chunk.type == "IDAT", start - chunk.contents.upperBound - 4 > tailBytes,
-                let tail = source.bytes(at: start, tailBytes)
-            else { continue }
-            for type in ["eXIf", "iTXt", "tEXt", "zTXt"] {
-                for found in tail.array.occurrences(of: Array(type.utf8)) {
-                    guard let type = tail.bytes(at: found.lowerBound, 4),
-                        let length = tail.number(at: found.lowerBound - 4, 4), length < tailBytes
-                    else { continue }
-                    let offset = start + found.upperBound
-                    chunks.append(Chunk(type: type, contents: offset..<offset + length))
-                }
-            }
-            break
+            if chunk.type == "IDAT" { rest = Chunk.png(source, from: endOfParts(chunk, source)) }
         }
         return chunks
+    }
+
+    /// Returns the offset after a part of an image and the following parts of the same length. Most encoders write all
+    /// parts but the last one with the same length, so that a binary search finds it.
+    private static func endOfParts(_ part: Chunk, _ source: some ByteSource) -> Int {
+        let (start, length) = (part.contents.lowerBound - 8, part.contents.count + 12)
+        let head = source.bytes(at: start, 8)?.array ?? []
+        func isPart(_ index: Int) -> Bool {
+            source.bytes(at: start + index * length, 8)?.array == head
+        }
+        var (last, limit) = (0, 1)
+        while isPart(limit) { (last, limit) = (limit, 2 * limit) }
+        while limit - last > 1 {
+            let middle = (last + limit) / 2
+            if isPart(middle) { last = middle } else { limit = middle }
+        }
+        return start + (last + 1) * length
     }
 
     /// Splits a chunk `tEXt`, `zTXt` or `iTXt` into a key and its text. In `iTXt`, compression flags, a language and a

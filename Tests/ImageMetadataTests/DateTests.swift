@@ -198,6 +198,21 @@ struct DateTests {
                 == Self.utc)
     }
 
+    @Test func `metadata after the parts of a large PNG image is read, and the parts are not`() {
+        let chunk = Samples.chunk
+        let part = chunk("IDAT", [UInt8](repeating: 0, count: 8192))
+        let preview = ExifBlock.Field.bytes(0x9999, [UInt8](repeating: 0, count: 24_000))
+        for count in [1, 2, 99, 100] {
+            let image = [[UInt8]](repeating: part, count: count).joined()
+            let file =
+                Samples.png[..<33] + image + chunk("IDAT", [1, 2, 3])
+                + chunk("eXIf", Self.exif([.text(0x9003, Self.text), preview]))
+                + chunk("IEND", [])
+            #expect(ImageHeader(Bytes(Array(file)), format: .png)?.taken == Self.time)
+            #expect(PNGFile.metadata(Bytes(Array(file))).count == 4)
+        }
+    }
+
     @Test func `the prefix of EXIF in HEIF may have any length`() {
         for prefix in [
             [0, 0, 0, 6] + Array("Exif\0\0".utf8), [0, 0, 0, 0] + Array("Exif\0\0".utf8),
