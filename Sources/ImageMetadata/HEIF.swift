@@ -41,18 +41,19 @@ func readHEIF(_ source: some ByteSource) -> ImageHeader? {
     // The block follows a prefix, whose length some programs count in other ways.
     let items = readItems(source, boxes) ?? []
     let locations = boxes.first("iloc")?.read(source).map { readLocations($0).items } ?? []
-    func item(_ type: String) -> Part? {
-        guard let id = items.first(where: { $0.type == type })?.id,
-            let place = locations.first(where: { $0.id == id })
-        else { return nil }
-        return contents(at: place, source, boxes)
+    // The metadata of other images, such as that of a gain map, may come first.
+    let descriptions = descriptions(of: id, source, boxes)
+    func first(_ candidates: [Item]) -> Part? {
+        let item = candidates.first { descriptions.contains($0.id) } ?? candidates.first
+        return locations.first { $0.id == item?.id }.flatMap { contents(at: $0, source, boxes) }
     }
-    let block = item("Exif")
+    let block = first(items.filter { $0.type == "Exif" })
     let starts = [4 + (block?.number(at: 0, 4) ?? 0), 4, 0]
     let exif = starts.lazy.compactMap { start in
         block.flatMap { Part($0, start, $0.count) }.flatMap { Exif($0) }
     }
-    header.setOrigin(exif.first, item("mime"))
+    let xmp = items.filter { $0.type == "mime" && $0.mediaType == "application/rdf+xml" }
+    header.setOrigin(exif.first, first(xmp))
     header.isAnimated = hasSeveralSamples(source, file)
     return header
 }
@@ -94,8 +95,33 @@ private func propertyIndices(of item: Int, _ table: Bytes) -> [Int] {
     return []
 }
 
-/// Returns the IDs and types of the items; nil without a table of them.
-func readItems(_ source: some ByteSource, _ boxes: [Chunk]) -> [(id: Int, type: String)]? {
+/// Returns the IDs of the items that describe an image, its metadata.
+private func descriptions(
+    of image: Int, _ source: some ByteSource, _ boxes: [Chunk]
+) -> Set<Int> {
+    guard let range = boxes.first("iref")?.contents,
+        let version = source.number(at: range.lowerBound, 1)
+    else { return [] }
+    let idBytes = version == 0 ? 2 : 4
+    let references = Chunk.boxes(in: source, range.dropFirst(4)).filter { $0.type == "cdsc" }
+    return Set(
+        references.compactMap { reference in
+            guard let bytes = reference.read(source), let id = bytes.number(at: 0, idBytes),
+                let count = bytes.number(at: idBytes, 2)
+            else { return nil }
+            // A limit that no ordinary file reaches.
+            let images = (0..<min(count, 256)).map {
+                bytes.number(at: idBytes + 2 + $0 * idBytes, idBytes)
+            }
+            return images.contains(image) ? id : nil
+        })
+}
+
+/// An item. The media type is that of an item of the type `mime`.
+typealias Item = (id: Int, type: String, mediaType: String?)
+
+/// Returns the items; nil without a table of them.
+func readItems(_ source: some ByteSource, _ boxes: [Chunk]) -> [Item]? {
     guard let range = boxes.first("iinf")?.contents,
         let version = source.number(at: range.lowerBound, 1)
     else { return nil }
@@ -107,21 +133,32 @@ func readItems(_ source: some ByteSource, _ boxes: [Chunk]) -> [(id: Int, type: 
         // Preceded by version and flags (4 bytes), the item ID and an index (2 bytes).
         guard let id = bytes.number(at: 4, idBytes), let type = bytes.bytes(at: 6 + idBytes, 4)
         else { return nil }
-        return (id, String(decoding: type.array, as: UTF8.self))
+        // The name precedes the media type.
+        let texts = bytes.array.dropFirst(10 + idBytes)
+            .split(separator: 0, maxSplits: 2, omittingEmptySubsequences: false)
+        let mediaType = texts.dropFirst().first.map { String(decoding: $0, as: UTF8.self) }
+        return (id, String(decoding: type.array, as: UTF8.self), mediaType)
     }
 }
 
-/// Returns the contents of an item that consists of one extent: in the file, or in the box `idat`.
+/// Returns the contents of an item: in the file, or in the box `idat`; nil for several extents of more than 1 MiB.
 private func contents(
     at place: ItemLocation, _ source: some ByteSource, _ boxes: [Chunk]
 ) -> Part? {
-    guard place.method <= 1, place.extents.count == 1 else { return nil }
-    let range = place.extents[0]
-    if place.method == 0 { return Part(source, range.lowerBound, range.count) }
-    guard let data = boxes.first("idat")?.contents, range.upperBound <= data.count else {
-        return nil
+    let range = place.method == 0 ? 0..<source.count : boxes.first("idat")?.contents
+    guard place.method <= 1, let range, let whole = Part(source, range.lowerBound, range.count)
+    else { return nil }
+    if place.extents.count == 1 {
+        return Part(whole, place.extents[0].lowerBound, place.extents[0].count)
     }
-    return Part(source, data.lowerBound + range.lowerBound, range.count)
+    var bytes: [UInt8] = []
+    for extent in place.extents {
+        guard bytes.count + extent.count <= 1 << 20,
+            let part = whole.bytes(at: extent.lowerBound, extent.count)
+        else { return nil }
+        bytes += part.array
+    }
+    return Part(Bytes(bytes), 0, bytes.count)
 }
 
 /// The place of an item: its extents in the file if the method is 0, in the box `idat` if it is 1.

@@ -223,6 +223,54 @@ struct DateTests {
         }
     }
 
+    @Test func `the metadata of the primary image in HEIF is read`() {
+        let (exif, xmp) = ("Exif\0", "mime\0application/rdf+xml\0")
+        let block = Samples.big(0, 4) + Self.exif([.text(0x9003, Self.text)])
+        let packet = Array("<x xmp:CreateDate='2001-02-03T04:05:06Z'/>".utf8)
+        let other = Samples.big(0, 4) + Self.exif([.text(0x9003, "2011:01:01 00:00:00")])
+        let otherPacket = Array("<x xmp:CreateDate='2011-01-01T00:00:00Z'/>".utf8)
+        #expect(Self.inHEIF([(exif, 3, other), (exif, 1, block)]) == Self.time)
+        #expect(Self.inHEIF([(xmp, 3, otherPacket), (xmp, 1, packet)]) == Self.utc)
+        let text = "mime\0text/plain\0"
+        #expect(Self.inHEIF([(text, 1, otherPacket), (xmp, 1, packet)]) == Self.utc)
+        // No metadata refers to the primary image.
+        #expect(Self.inHEIF([(exif, 4, block), (exif, 3, other)]) == Self.time)
+    }
+
+    /// The time in a HEIF file with items of metadata: a type, the image that it describes, and contents, which are in
+    /// two extents.
+    private static func inHEIF(_ items: [(type: String, image: Int, block: [UInt8])]) -> CivilTime?
+    {
+        let (box, big) = (Samples.box, Samples.big)
+        let head = box("ftyp", Array("heic".utf8) + big(0, 4))
+        func meta(_ place: Int) -> [UInt8] {
+            var place = place
+            var (entries, locations, references): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
+            for (index, item) in items.enumerated() {
+                let id = big(10 + index, 2)
+                entries += box("infe", [2, 0, 0, 0] + id + big(0, 2) + Array(item.type.utf8))
+                references += box("cdsc", id + big(1, 2) + big(item.image, 2))
+                locations += id + big(0, 2) + big(2, 2)
+                let half = item.block.count / 2
+                for part in [item.block[..<half], item.block[half...]] {
+                    locations += big(place, 4) + big(part.count, 4)
+                    place += part.count
+                }
+            }
+            let sizes = box("ipco", box("ispe", big(0, 4) + big(4, 4) + big(3, 4)))
+            let uses = box("ipma", big(0, 4) + big(1, 4) + big(1, 2) + [1, 0x81])
+            let boxes =
+                box("pitm", big(0, 4) + big(1, 2))
+                + box("iinf", big(0, 4) + big(items.count, 2) + entries)
+                + box("iloc", big(0, 4) + [0x44, 0] + big(items.count, 2) + locations)
+                + box("iprp", sizes + uses) + box("iref", big(0, 4) + references)
+            return box("meta", big(0, 4) + boxes)
+        }
+        let file =
+            head + meta(head.count + meta(0).count + 8) + box("mdat", items.flatMap(\.block))
+        return ImageHeader(Bytes(file), format: .heic)?.taken
+    }
+
     /// The time in a HEIF file whose EXIF is in the box `idat`, or elsewhere in the file.
     private static func inHEIF(_ block: [UInt8], isInBox: Bool) -> CivilTime? {
         let (box, big) = (Samples.box, Samples.big)
