@@ -3,18 +3,16 @@
 ///
 /// Source: ISO/IEC 18181-1 Annex D; ISO/IEC 18181-2 §9.
 func readJPEGXL(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageHeader? {
-    var start = 0
+    var parts = [0..<source.count]
     var exif: Exif?
     var xmp: (any ByteSource)?
     if source.number(at: 0, 2) != 0xff0a {
         let boxes = Chunk.boxes(in: source, 0..<source.count)
         if let box = boxes.first("jxlc") {
-            start = box.contents.lowerBound
-        } else if let box = boxes.first("jxlp") {
-            // The box begins with the number of the part.
-            start = box.contents.lowerBound + 4
+            parts = [box.contents]
         } else {
-            return nil
+            // The number of the part precedes its bytes.
+            parts = boxes.filter { $0.type == "jxlp" }.map { $0.contents.dropFirst(4) }
         }
         for box in boxes {
             // A compressed box begins with the type of its contents.
@@ -42,10 +40,13 @@ func readJPEGXL(_ source: some ByteSource, _ decompressor: Decompressor?) -> Ima
             }
         }
     }
-    guard let head = source.bytes(at: start, min(24, source.count - start)),
-        head.number(at: 0, 2) == 0xff0a
-    else { return nil }
-    var bits = BitReader(head.array.dropFirst(2).prefix(16))
+    var head: [UInt8] = []
+    for part in parts where head.count < 18 {
+        let bytes = source.bytes(at: part.lowerBound, min(part.count, 18 - head.count))
+        head += bytes?.array ?? []
+    }
+    guard head.starts(with: [0xff, 0x0a]) else { return nil }
+    var bits = BitReader(head.dropFirst(2))
     func size() -> (width: Int, height: Int) {
         let isSmall = bits.read(1) == 1
         func side() -> Int {

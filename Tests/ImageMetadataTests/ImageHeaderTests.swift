@@ -65,6 +65,15 @@ struct ImageHeaderTests {
         #expect(ImageHeader(file, format: .tiff) == nil)
     }
 
+    @Test func `the header of a JPEG XL image may be in several parts`() throws {
+        let (box, big, image) = (Samples.box, Samples.big, Samples.jpegXL)
+        let file =
+            box("JXL ", [0x0d, 0x0a, 0x87, 0x0a]) + box("jxlp", big(0, 4))
+            + box("jxlp", big(1, 4) + image[..<3]) + box("jxlp", big(0x8000_0002, 4) + image[3...])
+        let header = try #require(ImageHeader(Bytes(file), format: .jpegXL))
+        #expect(header.shownSize == (300, 400))
+    }
+
     @Test func `the properties of a HEIF image may be in several tables`() throws {
         var file = Samples.heif
         // The first table has the size of the image, and the second one its rotation.
