@@ -60,8 +60,8 @@ extension CivilTime {
     }
 
     /// Reads the time in the name of a file, as phones, messengers and programs for screenshots write it:
-    /// `PXL_20231128_101112123`, `IMG-20231128-WA0001`, `2023-11-28 10.11.12`, or as milliseconds since 1970. Without a
-    /// time of day, it is midnight.
+    /// `PXL_20231128_101112123`, `IMG-20231128-WA0001`, `2023-11-28 10.11.12`, `photo_1@28-11-2023_10-11-12`, or as
+    /// milliseconds since 1970. Without a time of day, it is midnight.
     ///
     /// - Parameter name: The name, as bytes of the file system.
     package init?(fileName name: some Collection<UInt8>) {
@@ -76,7 +76,11 @@ extension CivilTime {
                 continue
             }
             let isNumber = rest.dropFirst(5).prefix(while: \.isDigit).count == 4
-            guard let date = rest.popDate(), date.year >= 1990 else { continue }
+            // Exports of Telegram have the day first.
+            let isDayFirst = name[..<start].last == UInt8(ascii: "@")
+            guard let date = rest.popDate() ?? (isDayFirst ? rest.popDayFirstDate() : nil),
+                date.year >= 1990
+            else { continue }
             let time = rest.popTime(isInName: true)
             // A longer number is not a date, and `2021-1104` is one only before a time.
             guard time != nil || rest.first?.isDigit != true && !isNumber else { continue }
@@ -126,6 +130,14 @@ extension ArraySlice<UInt8> {
         guard let month = popPart(isSeparated),
             case let isDaySeparated = isSeparated && popOne(of: ":-/._ "),
             let day = popPart(isDaySeparated)
+        else { return nil }
+        return CalendarDate(year: year, month: month, day: day)
+    }
+
+    /// Removes a date that exists: `28-11-2023`.
+    fileprivate mutating func popDayFirstDate() -> CalendarDate? {
+        guard let day = popNumber(2...2), popOne(of: "-"), let month = popNumber(2...2),
+            popOne(of: "-"), let year = popNumber(4...4)
         else { return nil }
         return CalendarDate(year: year, month: month, day: day)
     }

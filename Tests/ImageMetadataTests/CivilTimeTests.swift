@@ -75,6 +75,7 @@ struct CivilTimeTests {
         ("2023-11-28 5 friends.jpg", 0), ("2023-11-28-1-2-3.jpg", 0),
         ("2023_1128_101112.jpg", 36_672), ("Screenshot_2023-11-28_at_10.11.12.png", 36_672),
         ("screenshot-2023-11-28-at-10-11-12.png", 36_672),
+        ("photo_1@28-11-2023_10-11-12.jpg", 36_672), ("photo@2023-11-28_10-11-12.jpg", 36_672),
     ])
     func `the time in a file name is read`(name: String, seconds: Int64) {
         #expect(CivilTime(fileName: name.utf8)?.seconds == 1_701_129_600 + seconds)

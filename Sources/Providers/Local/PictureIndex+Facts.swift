@@ -44,7 +44,7 @@ extension FileStamp {
 extension PictureIndex {
     /// The value of the column `examined` of a file whose metadata was read completely. Earlier versions read less, and
     /// stored smaller values.
-    static let metadataVersion: Int64 = 4
+    static let metadataVersion: Int64 = 5
 
     /// Returns the photos whose metadata was not read or is incomplete, the newest first.
     func notExamined(limit: Int) throws(StorageError) -> [Int64] {
