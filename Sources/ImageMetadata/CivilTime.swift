@@ -84,7 +84,13 @@ extension CivilTime {
             let time = rest.popTime(isInName: true)
             // A longer number is not a date, and `2021-1104` is one only before a time.
             guard time != nil || rest.first?.isDigit != true && !isNumber else { continue }
-            self.init(seconds: Int64(date.dayNumber * 86_400 + (time ?? 0)), offset: nil)
+            // The camera of Pixel phones and the uploads of OneDrive write UTC.
+            let isUTC =
+                name[..<start].suffix(4).elementsEqual("PXL_".utf8)
+                || rest.drop(while: \.isDigit).starts(with: "_iOS".utf8)
+            self.init(
+                seconds: Int64(date.dayNumber * 86_400 + (time ?? 0)),
+                offset: isUTC && time != nil ? 0 : nil)
             if isPlausible { return }
         }
         return nil

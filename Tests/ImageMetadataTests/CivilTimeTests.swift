@@ -81,6 +81,19 @@ struct CivilTimeTests {
         #expect(CivilTime(fileName: name.utf8)?.seconds == 1_701_129_600 + seconds)
     }
 
+    @Test(
+        arguments: [
+            ("PXL_20231128_101112123.jpg", 0), ("PXL_20231128_101112123.MP~2.jpg", 0),
+            ("20231128_101112000_iOS.jpg", 0), ("20231128_101112000_iOS 1.heic", 0),
+            ("20231128_101112.jpg", nil), ("IMG_20231128_101112123.jpg", nil),
+        ] as [(String, Int?)])
+    func `the time in the name of a file of Pixel phones or OneDrive is in UTC`(
+        name: String, offset: Int?
+    ) {
+        let time = CivilTime(seconds: 1_701_166_272, offset: offset)
+        #expect(CivilTime(fileName: name.utf8) == time)
+    }
+
     @Test(arguments: [
         "IMG_1234.jpg", "DSC00020.jpg", "20231328.jpg", "202311281.jpg", "12023112.jpg",
         "FB_IMG_17011662720001.jpg", "FB_IMG_9901166272000.jpg", "1920x1080.jpg", "2999-01-01.jpg",
