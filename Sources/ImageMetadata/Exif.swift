@@ -35,7 +35,7 @@ struct Exif {
         details.lens = Self.name(tables[0], 0xa434)
         details.exposureTime = tables[0].positive(0x829a, atMost: 86_400)
         details.aperture = tables[0].positive(0x829d, atMost: 1000)
-        details.iso = tables[0].number(0x8827).flatMap { $0 > 0 ? $0 : nil }
+        details.iso = Self.sensitivity(tables[0])
         /// Returns the first plausible time, with its offset and fraction.
         func time(_ tag: Int, offset: Int, fraction: Int) -> CivilTime? {
             tables.lazy.compactMap { table in
@@ -49,6 +49,15 @@ struct Exif {
             time(0x9003, offset: 0x9011, fraction: 0x9291)
             ?? time(0x9004, offset: 0x9012, fraction: 0x9292)
         changed = time(0x132, offset: 0x9010, fraction: 0x9290)
+    }
+
+    /// Reads the sensitivity. Its field has 16 bits: of a larger one it has the limit, and other fields have the value.
+    private static func sensitivity(_ table: TIFFTable) -> Int? {
+        let number = table.numbers(0x8827, atMost: 1).first ?? 0
+        // The recommended exposure index, the ISO speed, and the standard output sensitivity.
+        let others = number == 0 || number == 65_535 ? [0x8832, 0x8833, 0x8831] : []
+        let exact = others.lazy.compactMap { table.number($0) }.first { $0 > 0 }
+        return exact ?? (number > 0 ? number : nil)
     }
 
     /// Reads the date and the time of a location.

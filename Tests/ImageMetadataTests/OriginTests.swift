@@ -80,6 +80,21 @@ struct OriginTests {
         #expect(details == CaptureDetails())
     }
 
+    @Test(
+        arguments: [
+            ([.short(0x8827, 65_535), .long(0x8832, 102_400)], 102_400),
+            ([.short(0x8827, 65_535), .long(0x8833, 102_400)], 102_400),
+            ([.short(0x8827, 65_535)], 65_535), ([.long(0x8832, 3200)], 3200),
+            ([.long(0x8832, 0), .long(0x8831, 80)], 80),
+            ([.short(0x8827, 400), .long(0x8832, 3200)], 400),
+            ([.init(tag: 0x8827, type: 3, count: 2, data: [1, 0x90, 0, 0])], 400),
+        ] as [([ExifBlock.Field], Int)])
+    func `the sensitivity may be in another field`(fields: [ExifBlock.Field], iso: Int) {
+        var block = ExifBlock()
+        block.details = fields
+        #expect(Exif(Bytes(block.bytes))?.details.iso == iso)
+    }
+
     private static let north = 48 + 51.0 / 60 + 29.6 / 3600
     private static let east = 2 + 17.0 / 60 + 40.2 / 3600
 
