@@ -9,7 +9,7 @@ struct Exif {
     var taken: CivilTime?
     /// The time of the location, in UTC.
     private(set) var located: CivilTime?
-    /// The time of the last change. A scanner writes only this one.
+    /// The time of the last change. Scanners and some programs write only this one.
     private(set) var changed: CivilTime?
     /// The camera, its settings and the place. Its numbers are positive.
     var details = CaptureDetails()

@@ -39,7 +39,7 @@ package struct ImageHeader: Hashable, Sendable {
     ///   - xmp: XMP of the file, which is read if EXIF has no time of capture.
     ///   - time: A time in other metadata of the file.
     mutating func setOrigin(_ exif: Exif?, _ xmp: (some ByteSource)?, _ time: CivilTime? = nil) {
-        taken = exif?.taken ?? readXMPTime(xmp) ?? time ?? exif?.located
+        taken = exif?.taken ?? readXMPTime(xmp) ?? time ?? exif?.located ?? exif?.changed
         if taken?.isPlausible != true { taken = nil }
         details = exif?.details ?? CaptureDetails()
     }

@@ -92,7 +92,6 @@ func readTIFF(_ source: some ByteSource) -> ImageHeader? {
         table.range(tag).flatMap { Part(source, $0.lowerBound, $0.count) }
     }
     header.setOrigin(exif, part(0x2bc), part(0x83bb).flatMap { readIPTCTime($0) })
-    if header.taken == nil { header.taken = exif.changed }
     header.orientation = main.number(0x112).flatMap(ImageOrientation.init) ?? .upright
     if main.offset != table.offset { header.tableOffset = main.offset }
     return header

@@ -79,15 +79,18 @@ struct DateTests {
         #expect(Self.inJPEG(block) == Self.time)
     }
 
-    @Test func `the time of the last change is used in a TIFF file only`() {
+    @Test func `the time of the last change is used if there is no other time`() {
         let fields: [ExifBlock.Field] = [
             .short(0x100, 3), .short(0x101, 4), .text(0x132, Self.text), .text(0x9010, "+02:00"),
         ]
         let block = Self.exif(image: fields)
-        #expect(
-            ImageHeader(Bytes(block), format: .tiff)?.taken
-                == CivilTime(seconds: Self.time.seconds, offset: 7200))
-        #expect(Self.inJPEG(block) == nil)
+        let time = CivilTime(seconds: Self.time.seconds, offset: 7200)
+        #expect(ImageHeader(Bytes(block), format: .tiff)?.taken == time)
+        #expect(Self.inJPEG(block) == time)
+        let date = ExifBlock.Field.text(0x1d, "2011:02:03")
+        #expect(Self.inJPEG(Self.exif(image: fields, location: [date]))?.offset == 0)
+        let packet = Self.xmp("<x xmp:CreateDate='2001-02-03T04:05:06Z'/>")
+        #expect(Self.taken(Array("Exif\0\0".utf8) + block, packet) == Self.utc)
     }
 
     @Test(arguments: [
