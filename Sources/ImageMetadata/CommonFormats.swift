@@ -76,7 +76,8 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     return header
 }
 
-/// Reads the date and the time of creation in a block of IPTC; nil if there is no date.
+/// Reads the date and the time of creation in a block of IPTC, or else those of the digital image; nil if there is no
+/// date.
 ///
 /// Source: IPTC-NAA Information Interchange Model 4, §6.
 func readIPTCTime(_ source: some ByteSource) -> CivilTime? {
@@ -86,7 +87,13 @@ func readIPTCTime(_ source: some ByteSource) -> CivilTime? {
         let start = bytes.occurrences(of: [0x1c, 2, number, 0, count]).first?.upperBound
         return bytes[(start ?? bytes.endIndex)...].prefix(Int(count))
     }
-    return CivilTime(field(55, 8) + field(60, 11))
+    for (date, time) in [(55, 60), (62, 63)] as [(UInt8, UInt8)] {
+        let date = field(date, 8)
+        guard !date.isEmpty, let time = CivilTime(date + field(time, 11)), time.isPlausible
+        else { continue }
+        return time
+    }
+    return nil
 }
 
 /// Returns true if the marker of the end (EOI) follows the header of a JPEG file. It does not occur in pixel data.

@@ -143,6 +143,16 @@ struct DateTests {
         #expect(Self.taken(head + date + time, Self.exifSegment) == Self.time)
     }
 
+    @Test(arguments: [[], [0x1c, 2, 55, 0, 8] + Array("00000000".utf8)])
+    func `the time of the digital image is read from IPTC if there is no other`(other: [UInt8]) {
+        let head = Array("Photoshop 3.0\0".utf8) + other
+        var (date, time) = (Self.iptcDate, Self.iptcTime)
+        (date[2], time[2]) = (62, 63)
+        #expect(Self.taken(head + date + time) == Self.utc)
+        let later = [0x1c, 2, 62, 0, 8] + Array("20110203".utf8)
+        #expect(Self.taken(head + later + Self.iptcDate + Self.iptcTime) == Self.utc)
+    }
+
     @Test(arguments: [1, 4, 7]) func `the time is read from IPTC of a TIFF file`(type: Int) {
         let data = Self.iptcDate + Self.iptcTime + [0x1c, 2, 0]
         let count = type == 4 ? data.count / 4 : data.count
