@@ -77,19 +77,22 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
 }
 
 /// Reads the date and the time of creation in a block of IPTC, or else those of the digital image; nil if there is no
-/// date.
+/// date. The offset of the time may be missing.
 ///
 /// Source: IPTC-NAA Information Interchange Model 4, §6.
 func readIPTCTime(_ source: some ByteSource) -> CivilTime? {
     let bytes = source.bytes(at: 0, min(source.count, 1 << 16))?.array ?? []
-    /// Returns the value of the field of a number and a length.
-    func field(_ number: UInt8, _ count: UInt8) -> ArraySlice<UInt8> {
-        let start = bytes.occurrences(of: [0x1c, 2, number, 0, count]).first?.upperBound
-        return bytes[(start ?? bytes.endIndex)...].prefix(Int(count))
+    /// Returns the value of the first field of a number whose length is possible.
+    func field(_ number: UInt8, _ lengths: ClosedRange<UInt8>) -> ArraySlice<UInt8> {
+        let values = bytes.occurrences(of: [0x1c, 2, number, 0]).lazy.map {
+            bytes[$0.upperBound...]
+        }
+        let value = values.first { $0.first.map(lengths.contains) ?? false } ?? []
+        return value.dropFirst().prefix(Int(value.first ?? 0))
     }
     for (date, time) in [(55, 60), (62, 63)] as [(UInt8, UInt8)] {
-        let date = field(date, 8)
-        guard !date.isEmpty, let time = CivilTime(date + field(time, 11)), time.isPlausible
+        let date = field(date, 8...8)
+        guard !date.isEmpty, let time = CivilTime(date + field(time, 4...11)), time.isPlausible
         else { continue }
         return time
     }

@@ -140,6 +140,8 @@ struct DateTests {
         #expect(Self.taken(head + time + date) == Self.utc)
         #expect(Self.taken(head + date)?.seconds == 981_158_400)
         #expect(Self.taken(head + time) == nil)
+        let short = [0x1c, 2, 60, 0, 6] + Array("040506".utf8) + [0x1c, 2, 5, 0, 2, 0x31, 0x32]
+        #expect(Self.taken(head + date + short) == Self.time)
         #expect(Self.taken(head + date + time, Self.exifSegment) == Self.time)
     }
 
