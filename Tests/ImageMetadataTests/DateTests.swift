@@ -102,6 +102,11 @@ struct DateTests {
         "<x exif:DateTimeDigitized=\"2001-02-03T04:05:06Z\"/>",
         "<xap:CreateDate>2001-02-03T04:05:06Z</xap:CreateDate>",
         "<xmpMM:DerivedFrom stRef:CreateDate='2011-01-01'/><x xmp:CreateDate='2001-02-03T04:05:06Z'/>",
+        "<a:CreateDate xml:lang='x-default'>2001-02-03T04:05:06Z</a:CreateDate>",
+        "<a:CreateDate rdf:parseType='Resource'>\n<rdf:value>2001-02-03T04:05:06Z</rdf:value>",
+        "<a:CreateDate\n><rdf:Alt><rdf:li xml:lang='de'>2001-02-03T04:05:06Z</rdf:li></rdf:Alt>",
+        "<a:CreateDate x='1'/><rdf:li>2011-01-01</rdf:li><x a:CreateDate='2001-02-03T04:05:06Z'/>",
+        "<a:CreateDateZone>2011-01-01</a:CreateDateZone><x a:CreateDate='2001-02-03T04:05:06Z'/>",
         "<x a:CreateDate='2011-01-01' b:DateTimeOriginal='2001-02-03T04:05:06Z'/>",
     ])
     func `the time is read from XMP`(packet: String) {
