@@ -72,26 +72,26 @@ struct LoginTests {
         await end.value
     }
 
-    @Test func `the oldest finished logins of a client are removed early`() async throws {
+    @Test func `more than 1024 finished logins of a client are not retained`() async throws {
         let other = try fixture.start("eve", registers: false, client: ":1.2")
         _ = try? await other.wait()
-        for _ in 0..<100 {
+        for _ in 0..<1100 {
             let login = try fixture.start("ada", registers: false, client: ":1.1")
             await #expect(throws: ProviderError.self) { try await login.wait() }
             // The result remains available at first.
             await #expect(throws: ProviderError.self) { try await login.wait() }
         }
-        #expect(fixture.engine.logins.all.map(\.number) == [1] + Array(70...101))
+        #expect(fixture.engine.logins.all.map(\.number) == [1] + Array(78...1101))
         let gone = fixture.events.value.filter { $0.hasSuffix("gone") }
-        #expect(gone == (2...69).map { "login \($0) gone" })
+        #expect(gone == (2...77).map { "login \($0) gone" })
     }
 
     @Test func `finished logins of all clients are limited`() async throws {
-        for number in 1...200 {
+        for number in 1...2100 {
             let login = try fixture.start("ada", registers: false, client: ":1.\(number)")
             _ = try? await login.wait()
         }
-        #expect(fixture.engine.logins.all.map(\.number) == Array(73...200))
+        #expect(fixture.engine.logins.all.map(\.number) == Array(53...2100))
     }
 
     @Test func `a login fails after ten minutes`() async throws {

@@ -17,9 +17,9 @@ final class RetainedList<Item: RetainedItem> {
     /// The time for which a finished item is retained.
     static var retentionTime: Duration { .seconds(60) }
     /// The largest number of finished items of one client.
-    static var maximumCountPerClient: Int { 32 }
+    static var maximumCountPerClient: Int { 1024 }
     /// The largest number of finished items of all clients.
-    static var maximumCount: Int { 128 }
+    static var maximumCount: Int { 2048 }
 
     /// The items in the order of their start.
     private(set) var all: [Item] = []
