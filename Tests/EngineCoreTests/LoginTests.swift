@@ -191,6 +191,25 @@ struct LoginTests {
         #expect(account.id.text == "fake_ada")
     }
 
+    @Test func `one of several concurrent logins of a user succeeds`() async throws {
+        let account = try await fixture.logIn("ada")
+        try await fixture.engine.accounts.logOut(account)
+        fixture.provider.isOpen.update { $0 = false }
+        let logins = try (0..<4).map { _ in try fixture.start("ada", registers: false) }
+        fixture.provider.isOpen.update { $0 = true }
+        var refusals = 0
+        for login in logins {
+            do {
+                #expect(try await login.wait() === account)
+            } catch {
+                #expect(
+                    error as? EngineError == .alreadyLoggedIn("ada is already logged in."))
+                refusals += 1
+            }
+        }
+        #expect(refusals == 3)
+    }
+
     @Test func `a login of a logged-in user or of another user is refused`() async throws {
         let account = try await fixture.logIn("ada")
         let login = try fixture.start("ada", registers: false)

@@ -1,8 +1,10 @@
 internal import EngineModel
 internal import OAuth
 internal import ProviderKit
+internal import Quoting
 internal import Services
 internal import System
+internal import Translation
 
 /// The completion of a login.
 extension LoginList {
@@ -16,7 +18,7 @@ extension LoginList {
     ///   - access: The description of the requests that carry the token.
     ///   - endpoint: The endpoint that issued the token; nil for a token without OAuth.
     /// - Returns: The account.
-    /// - Throws: The errors of ``completeLogin(_:_:as:with:while:)``, and those of the request for the user.
+    /// - Throws: The errors of ``completeLogin(_:_:as:with:registers:while:)``, and those of the request for the user.
     func finish(
         _ login: Login, with token: OAuthToken?, as user: AccountIdentity,
         _ access: KeyDescription, from endpoint: TokenEndpoint? = nil
@@ -47,13 +49,15 @@ extension LoginList {
     ///   - provider: The provider of the login.
     ///   - expected: The known account that is logged in again; nil to find it by the identity.
     ///   - token: The token to store in the secret store; nil if there is none.
+    ///   - registers: True if the provider of a folder has registered the user for this login.
     ///   - isWanted: Called when everything is stored. Returns false if the login was cancelled: then all changes are
     ///     undone.
     /// - Returns: The account, which is logged in.
-    /// - Throws: `CancellationError` if the login was cancelled; the errors of the stores.
+    /// - Throws: ``EngineError/alreadyLoggedIn(_:)`` for a user of a folder; `CancellationError` if the login was
+    ///   cancelled; the errors of the stores.
     func completeLogin(
         _ identity: AccountIdentity, _ provider: any Provider, as expected: Account? = nil,
-        with token: OAuthToken? = nil, while isWanted: () -> Bool
+        with token: OAuthToken? = nil, registers: Bool = false, while isWanted: () -> Bool
     ) async throws -> Account {
         let accounts = engine.accounts
         return try await accounts.changes.run {
@@ -65,6 +69,11 @@ extension LoginList {
                 known?.id
                 ?? AccountID(provider: provider.info.id, identity) { accounts[$0] != nil }
             let wasLoggedIn = known?.isLoggedIn == true
+            // A registration succeeds although the account exists if the provider lost the user. That is no error.
+            if wasLoggedIn, !registers, provider.folder != nil {
+                throw EngineError.alreadyLoggedIn(
+                    Message("{user} is already logged in.", ["user": identity.username.excerpt]))
+            }
             let isRefused = known?.credentials?.isRefused == true
             let replaced =
                 token == nil || isRefused ? nil : await engine.storedToken(of: known, id)

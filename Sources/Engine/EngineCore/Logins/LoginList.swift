@@ -117,15 +117,9 @@ package final class LoginList {
             do {
                 try login.proceed()
                 try login.check(identity)
-                // A registration succeeds although the account exists if the provider lost the user. That is no error.
-                if !options.registers,
-                    engine.accounts.account(identity, of: provider)?.isLoggedIn == true
-                {
-                    throw EngineError.alreadyLoggedIn(
-                        Message("{user} is already logged in.", ["user": identity.username.excerpt])
-                    )
-                }
-                return try await completeLogin(identity, provider) { !login.hasEnded }
+                return try await completeLogin(
+                    identity, provider, registers: options.registers
+                ) { !login.hasEnded }
             } catch {
                 if options.registers {
                     // This is a separate task, because the present one may be cancelled. If the user cannot be removed,
