@@ -83,6 +83,16 @@ import Testing
     }
 
     @Test(.timeLimit(.minutes(2)))
+    func `a photo that gets an earlier date moves down`() async throws {
+        let folder = try await PhotosFixture.ready(["x/a.jpg", "x/b.jpg"])
+        let before = folder.events.value.count
+        PhotosFixture.touch(folder.path("x/b.jpg"), seconds: 500_000)
+        try await folder.updated(PhotosFixture.all, new: 0, after: before)
+        try await folder.updated(Self.album("x"), new: 0, after: before)
+        #expect(try await folder.titles() == ["a", "b"])
+    }
+
+    @Test(.timeLimit(.minutes(2)))
     func `a photo that is overwritten with text is removed, and returns when it is a photo again`()
         async throws
     {

@@ -155,7 +155,7 @@ extension FolderScan {
             if !marks.isEmpty, known.stamp.content != stamp.content {
                 try index.recordUncompared(known.id)
             }
-            if position > known.position { changes.raise(in: folder) }
+            changes.reposition(in: folder, from: known.position, to: position)
         }
     }
 

@@ -298,8 +298,8 @@ extension FolderScan {
         changes.changed.insert(id)
         if former.folderID != place.folderID {
             changes.move(from: former.folder, to: folder)
-        } else if position > former.position {
-            changes.raise(in: folder)
+        } else {
+            changes.reposition(in: folder, from: former.position, to: position)
         }
     }
 }

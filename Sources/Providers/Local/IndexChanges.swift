@@ -38,10 +38,13 @@ extension IndexChanges {
         raised[former, default: 0] += 0
     }
 
-    /// Records that a known photo has a later date than before.
-    mutating func raise(in folder: RelativePath) {
-        raised[folder, default: 0] += 1
-        raisedInAll += 1
+    /// Records the former and the new position of a known photo. A greater position is nearer to the top.
+    mutating func reposition(in folder: RelativePath, from former: Int64, to position: Int64) {
+        guard position != former else { return }
+        let count = position > former ? 1 : 0
+        raised[folder, default: 0] += count
+        raisedInAll += count
+        isReordered = true
     }
 
     /// Records that known photos moved within their folders.
