@@ -119,6 +119,14 @@ struct SlideshowFaultTests {
         }
     }
 
+    @Test func `a photo is hidden although another slideshow is removed meanwhile`() async throws {
+        let (main, kitchen) = try await open()
+        try await main.next()
+        try await kitchen.delete()
+        try await main.hide("a/p1")
+        #expect(main.hidden == [id("p1")] && main.currentID != id("p1"))
+    }
+
     @Test func `settings that were stored apply although the playlist cannot be stored`()
         async throws
     {

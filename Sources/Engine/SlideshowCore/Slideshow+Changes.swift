@@ -101,7 +101,13 @@ extension Slideshow {
         let isForced = number != nil
         try await leave(id, number, isForced: isForced)
         let others = hiddenPhotos.slideshows().filter { $0 !== self }.map { other in
-            Task { try await other.leave(id, number, isForced: isForced) }
+            Task {
+                do {
+                    try await other.leave(id, number, isForced: isForced)
+                } catch EngineError.notFound {
+                    // The other slideshow was removed meanwhile.
+                }
+            }
         }
         for other in others { try await other.value }
         photos.keepIDs()
