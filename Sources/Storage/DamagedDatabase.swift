@@ -53,21 +53,24 @@ struct DamagedDatabase {
     func copy(to target: Database) throws(StorageError) -> Int {
         let tables = try target.all(
             """
-            SELECT name, sql LIKE '%WITHOUT ROWID%' FROM sqlite_master
+            SELECT name, sql LIKE '%WITHOUT ROWID%',
+                sql LIKE '%AUTOINCREMENT%' OR sql LIKE '%\(TableFormat.largestNumber)%'
+            FROM sqlite_master
             WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'format' ORDER BY rowid
             """
-        ) { (name: $0.text(0), hasKey: $0.integer(1) != 0) }
+        ) { (name: $0.text(0), hasKey: $0.integer(1) != 0, isNumbered: $0.integer(2) != 0) }
         var rejected = 0
         for table in tables {
             let keys = table.hasKey ? try Self.keys(of: table.name, in: target) : ["rowid"]
-            var copy = try DamagedTable(table.name, keys, from: database, to: target)
+            var copy = try DamagedTable(
+                table.name, keys, isNumbered: table.isNumbered, from: database, to: target)
             rejected += try copy?.copy() ?? 0
         }
         // The numbers that were used are not used again.
         let numbers = try? database.all("SELECT name, seq FROM sqlite_sequence") {
             ($0.text(0), $0.integer(1))
         }
-        for (name, number) in numbers ?? [] where 0...TableFormat.largestNumber ~= number {
+        for (name, number) in numbers ?? [] where 0...TableFormat.largestKeptNumber ~= number {
             try target.query(
                 "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
                 [.integer(number), .text(name)])

@@ -7,6 +7,8 @@ struct DamagedTable {
     private let table: String
     /// The columns by which the rows of the table are ordered in the file.
     private let keys: [String]
+    /// True if the table numbers new rows itself.
+    private let isNumbered: Bool
     private let columns: [(source: String, target: String)]
     /// The columns that must have a value and are missing in the source, with the empty value of their type.
     private let missing: [(name: String, value: SQLValue)]
@@ -26,7 +28,8 @@ struct DamagedTable {
 
     /// Finds the columns; fails if the source does not have the table.
     init?(
-        _ table: String, _ keys: [String], from source: Database, to target: Database
+        _ table: String, _ keys: [String], isNumbered: Bool, from source: Database,
+        to target: Database
     ) throws(StorageError) {
         func names(_ database: Database) throws(StorageError) -> [String] {
             try database.all(
@@ -56,6 +59,7 @@ struct DamagedTable {
             keys == ["rowid"] && primary.count == 1 && primary[0].type == "INTEGER"
             ? primary[0].name : nil
         (self.source, self.target, self.table, self.keys) = (source, target, table, keys)
+        self.isNumbered = isNumbered
     }
 
     private var hasNumbers: Bool { keys == ["rowid"] }
@@ -149,6 +153,12 @@ struct DamagedTable {
 
     /// Adds a row to the target, or to the rejected rows.
     private mutating func store(_ values: [SQLValue]) throws(StorageError) {
+        if isNumbered, case .integer(let number) = values[0],
+            number > TableFormat.largestKeptNumber
+        {
+            // SQLite would number the next rows after it, even if it is rejected.
+            return reject(values)
+        }
         if try insert(names, values) { return }
         let isStored = try target.exists(
             """

@@ -12,6 +12,8 @@ package struct TableFormat: Sendable {
 
     /// The largest number of a row that a table numbers itself. A larger one is damaged, and would leave none for new rows.
     package static let largestNumber: Int64 = 1 << 48
+    /// The largest such number that is kept after damage, so that enough remain for new rows.
+    package static let largestKeptNumber = largestNumber / 2
 
     package init(_ name: String, version: Int = 1, sql: String, steps: [String] = []) {
         self.name = name
@@ -106,12 +108,21 @@ extension Database {
             ) { $0.text(0) })
     }
 
-    /// Checks the structure of the file, the constraints of all values, and the references between tables.
+    /// Checks the structure of the file, the constraints of all values, the references between tables, and that numbers
+    /// remain for new rows.
     ///
     /// - Throws: ``StorageError/damaged(_:)``.
     func verify() throws(StorageError) {
         guard try first("PRAGMA integrity_check(1)", [], { $0.text(0) }) == "ok",
-            try !exists("PRAGMA foreign_key_check")
+            try !exists("PRAGMA foreign_key_check"), try !hasUsedAllNumbers()
         else { throw .damaged(path) }
+    }
+
+    private func hasUsedAllNumbers() throws(StorageError) -> Bool {
+        guard try exists("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'") else {
+            return false
+        }
+        return try exists(
+            "SELECT 1 FROM sqlite_sequence WHERE seq >= ?", [.integer(TableFormat.largestNumber)])
     }
 }

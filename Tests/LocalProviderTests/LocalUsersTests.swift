@@ -54,6 +54,14 @@ import Testing
         }
     }
 
+    @Test func `a user that cannot be stored is not reported as one that exists`() async throws {
+        _ = try await logIn("ada", registers: true)
+        let database = try Database(
+            path: directory.appending("data/data.sqlite"), durability: .full)
+        try database.execute("UPDATE sqlite_sequence SET seq = \(TableFormat.largestNumber)")
+        await #expect(throws: StorageError.self) { try await logIn("bob", registers: true) }
+    }
+
     @Test func `logging in with an unknown name fails`() async throws {
         await expectThrown(ProviderError.noSuchUser) {
             try await logIn("nobody")

@@ -189,6 +189,16 @@ struct SlideshowFaultTests {
         #expect(after.currentID != nil)
     }
 
+    @Test func `a photo is hidden although a number in the cache is damaged`() async throws {
+        try await open().main.next()
+        try await cache.run {
+            try $0.execute("UPDATE playlist_state SET hide_number = 9223372036854775807")
+        }
+        let slideshow = try await open().main
+        try await slideshow.hide("a/p1")
+        #expect(slideshow.hidden == [id("p1")])
+    }
+
     @Test(arguments: [false, true])
     func `a step after the file of the cache was deleted shows a photo`(
         isShuffled: Bool

@@ -209,6 +209,21 @@ extension Database {
         }
     }
 
+    @Test(arguments: [
+        "UPDATE sqlite_sequence SET seq = 9223372036854775807",
+        "UPDATE liked SET number = 1 << 60 WHERE number = 3; UPDATE format SET version = 0",
+    ])
+    func `a damaged number leaves numbers for new rows`(damage: String) throws {
+        try fill(durable())
+        try edit(damage)
+        let store = durable()
+        try store.runAndWait { try $0.add(photos: 9..<10, of: "a") }
+        let numbers = try store.runAndWait { database in
+            try database.all("SELECT number FROM liked ORDER BY number") { $0.integer(0) }
+        }
+        #expect(numbers == [1, 2, 3, 4])
+    }
+
     @Test func `damage that a task finds is repaired, and the task runs again`() throws {
         let store = durable()
         try store.runAndWait { try $0.add(account: "a") }

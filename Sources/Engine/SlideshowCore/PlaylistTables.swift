@@ -90,11 +90,13 @@ nonisolated struct PlaylistTables {
                 return Playlist.Shown(id: entry.id, photo: photo, image: row.text(6))
             }
             let source = Int(row.integer(2))
+            let hideNumber = row.integer(5)
             var playlist = Playlist(
                 settings: settings, entries: all, position: position, current: current,
                 sourceIndex: settings.sources.indices.contains(source) ? source : 0,
                 cursor: row.optionalText(3), round: row.integer(4), parts: parts,
-                hideNumber: row.integer(5))
+                // After damage, all hidden photos leave the playlist again.
+                hideNumber: hideNumber > TableFormat.largestKeptNumber ? 0 : hideNumber)
             if row.text(0) != settings.order { playlist.begin(0) }
             return playlist
         }

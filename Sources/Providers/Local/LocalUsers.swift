@@ -18,7 +18,10 @@ struct LocalUsers: Sendable {
     func register(_ name: UserName, password: String?) async throws {
         try await store.run { database in
             try database.query(
-                "INSERT OR IGNORE INTO user (key, name, password) VALUES (?, ?, ?)",
+                """
+                INSERT INTO user (key, name, password) VALUES (?, ?, ?)
+                ON CONFLICT (key) DO NOTHING
+                """,
                 [.text(name.key), .text(name.text), .text(password)])
             guard database.changedRows > 0 else {
                 throw ProviderError.userExists(
