@@ -27,9 +27,9 @@ package struct DownloadFile: Sendable {
     private let isNamedByContent: Bool
 
     /// Returns the path of `name` in the folder `path`, or `path` itself if it is not a folder.
-    package static func target(_ path: PathBytes, name: String) -> PathBytes {
+    package static func target(_ path: PathBytes, name: PathBytes) -> PathBytes {
         guard isFolder(path) || path.hasSlashAtEnd else { return path }
-        return path == PathBytes(".") ? PathBytes(name) : path.appending(PathBytes(name))
+        return path == PathBytes(".") ? name : path.appending(name)
     }
 
     /// Creates the file in the folder of its path.

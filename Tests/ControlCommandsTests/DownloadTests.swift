@@ -84,6 +84,16 @@ struct DownloadTests {
         #expect(result.output.split(separator: " ").joined() == "caf351.jpg\\n\n")
     }
 
+    @Test func `a photo on this computer keeps a name that is not UTF-8`() async throws {
+        service.account.imagePath = "\(try folder())/links/7"
+        let result = try await shell(
+            """
+            mkdir links; ln -s "/pictures/caf$e.jpg" links/7
+            "$CTL" download 7 >/dev/null; ls *.jpg | od -An -c
+            """)
+        #expect(result.output.split(separator: " ").joined() == "caf351.jpg\\n\n")
+    }
+
     @Test func `a photo is saved in a folder whose name is not UTF-8`() async throws {
         let result = try await shell(
             """

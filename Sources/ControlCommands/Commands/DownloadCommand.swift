@@ -32,13 +32,13 @@ struct DownloadCommand: AsyncParsableCommand {
         let (properties, known) = try await addingHints(for: photo.account) {
             let properties = try await client.photo(id)
             let isLocal = photo.account.provider?.lastElement == "local"
-            guard isLocal else { return (properties, nil as (name: String, isWhole: Bool)?) }
+            guard isLocal else { return (properties, nil as PathBytes?) }
             return (properties, try await fileName(id, properties, client))
         }
         let path = DownloadFile.target(
-            output, name: known?.name ?? FileName.photo(id, mediaType: properties.mediaType))
+            output, name: known ?? PathBytes(FileName.photo(id, mediaType: properties.mediaType)))
         do {
-            let isNamed = path == output || known?.isWhole == true
+            let isNamed = path == output || known != nil
             let file = try DownloadFile(
                 at: path, force ? .replace : .refuse, isNamedByContent: !isNamed)
             defer { file.discard() }
@@ -54,18 +54,21 @@ struct DownloadCommand: AsyncParsableCommand {
         }
     }
 
-    /// Returns the name of the file of a photo on this computer. If its path is a link that is named by the ID, because
-    /// the name is not UTF-8, it is the title without an extension; nil if the path is another one.
+    /// Returns the name of the file of a photo on this computer; nil if the path of its image is another one.
     @MainActor private func fileName(
         _ id: String, _ photo: PhotoEntry, _ client: AccountClient
-    ) async throws -> (name: String, isWhole: Bool)? {
-        let path = try? await client.imagePath(id, size: "full")
-        guard let name = path?.split(separator: "/").last.map(String.init), let title = photo.title
+    ) async throws -> PathBytes? {
+        guard let path = try? await client.imagePath(id, size: "full"),
+            let name = path.split(separator: "/").last.map(String.init)
         else { return nil }
+        // A path that is not UTF-8 is that of a link, which is named by the ID.
+        if name == id, let target = PathBytes(path).linkTarget {
+            return PathBytes(bytes: Array(target.bytes.dropFirst(target.folder.bytes.count)))
+        }
+        guard let title = photo.title else { return nil }
         // The title of a long name is its beginning.
         let beginning = title.hasSuffix("…") ? title.dropLast() : title[...]
-        if ServiceText.line(name)?.hasPrefix(beginning) == true { return (name, true) }
-        return name == id ? (title, false) : nil
+        return ServiceText.line(name)?.hasPrefix(beginning) == true ? PathBytes(name) : nil
     }
 
     /// Writes a photo into a file, with a progress bar. There is no timeout; Ctrl-C cancels the download.
