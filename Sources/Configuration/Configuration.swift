@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ProviderKit
 internal import Quoting
 internal import System
 package import Translation
@@ -84,7 +85,7 @@ package struct Configuration: Sendable {
 
     /// Returns the value of a key that is `true` or `false`; nil if it is not set or has another value.
     package func bool(_ group: String, _ key: String) -> Bool? {
-        switch string(group, key) {
+        switch string(group, key)?.trimmed {
         case "true": true
         case "false": false
         default: nil
@@ -94,7 +95,7 @@ package struct Configuration: Sendable {
     /// Returns the value of a key that is a size: `512M`, where `K`, `M` and `G` are powers of 1024. nil if it is not
     /// set or has another form.
     package func bytes(_ group: String, _ key: String) -> Int? {
-        guard let text = string(group, key) else { return nil }
+        guard let text = string(group, key)?.trimmed else { return nil }
         let units: [Character: Int] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
         let unit = text.last.flatMap { units[$0] }
         guard let number = Int(unit == nil ? text[...] : text.dropLast()), number >= 0 else {
@@ -107,7 +108,7 @@ package struct Configuration: Sendable {
     /// Returns the value of a key that is a duration: `15m`, with `s`, `m` or `h`, or `0`. nil if it is not set or has
     /// another form.
     package func duration(_ group: String, _ key: String) -> Duration? {
-        guard let text = string(group, key) else { return nil }
+        guard let text = string(group, key)?.trimmed else { return nil }
         if text == "0" { return .zero }
         let units: [Character: Int] = ["s": 1, "m": 60, "h": 3600]
         let digits = text.dropLast()

@@ -124,6 +124,7 @@ import Testing
         ("[Provider mastodon]\nLoopbackServers=a.test=http://127.0.0.1:1", nil),
         ("[Provider rss]\nEnabled=no", "[Provider rss] Enabled: “no” is neither true nor false"),
         ("[Daemon]\nCacheLimit=1G\nNotifications=false\n[Plugins]\nAllowUnsandboxed=true", nil),
+        ("[Daemon]\nCacheLimit=1G \nNotifications=false\t\nRefreshInterval=15m ", nil),
         ("[Provider rss]\nUrl=any\nEnabled=\n[X-Mine]\nKey=any", nil),
     ])
     func `entries without an effect are reported`(text: String, problem: String?) throws {
