@@ -40,7 +40,9 @@ struct DecodingTests {
             [Self.red, Self.green, Self.blue, Self.white], in: name, atMost: 40)
     }
 
-    @Test(arguments: ["swapped.jpg", "swapped.png", "swapped.webp", "swapped.tiff", "swapped.avif"])
+    @Test(arguments: [
+        "swapped.jpg", "swapped.png", "swapped.webp", "swapped.tiff", "swapped.avif", "swapped.bmp",
+    ])
     func `the embedded profile of a sample is applied`(name: String) async throws {
         try await expect(
             [Self.green, Self.red, Self.blue, Self.white], in: name, atMost: 40)

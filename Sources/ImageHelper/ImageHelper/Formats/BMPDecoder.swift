@@ -78,7 +78,15 @@ struct BMPDecoder: ImageDecoder {
                 (0..<width).contains { pixel($0, y * stride) & alpha != 0 }
             }
         if !hasAlpha { masks[3] = 0 }
-        try image.begin(width: width, height: height)
+        var layout = RowLayout()
+        // An embedded profile: LCS 'MBED', the offset in the header, and the length.
+        if headerBytes == 124, number(70, 4) == 0x4d42_4544 {
+            let (first, count) = (14 + number(126, 4), number(130, 4))
+            if first + count <= file.count {
+                layout.colors = .profile(Array(file[first..<first + count]))
+            }
+        }
+        try image.begin(width: width, height: height, layout)
         var row = [UInt8](repeating: 255, count: width * 4)
         for y in 0..<height {
             let line = (isTopDown ? y : height - 1 - y) * stride
