@@ -14,7 +14,7 @@ struct CasesTests {
         "big.tiff", "compressed-exif.png", "d-dashes.jpg", "d-png-exif-prefixed.png",
         "e-icc-gray-in-rgb.jpg",
         "g-screen0.gif", "h-brand-late.heic", "inks-2x2.jpg", "j-brob.jxl", "o6-tiled.tif",
-        "o8-planar.tif", "one-byte-short.bmp", "orientation-5-planar.tiff",
+        "o8-planar.tif", "offset-zero.bmp", "one-byte-short.bmp", "orientation-5-planar.tiff",
         "orientation-6-palette.tiff", "orientation-7-tiled.tiff", "orientation-8-jpeg.tiff",
         "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff", "rle4.bmp", "rle8.bmp",
         "small-screen.gif", "subsampled.jpg", "t-a98-tiled.tif", "t-rgba-assoc.tif",

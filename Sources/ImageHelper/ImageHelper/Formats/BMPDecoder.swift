@@ -39,9 +39,18 @@ struct BMPDecoder: ImageDecoder {
                 "Bitmaps with \(bits) bits per pixel are not supported; convert the image to PNG.")
         }
         let (width, height) = (image.header.width, image.header.height)
-        let start = number(10, 4)
-        guard start >= 14 + headerBytes, start < file.count else { throw .damaged }
         let entryBytes = isOld ? 3 : 4
+        var start = number(10, 4)
+        if start == 0 {
+            // Some programs omit the offset of the pixels, which follow the masks and the table of colors.
+            let colorCount = headerBytes < 36 ? 0 : number(46, 4)
+            let maskBytes = hasMasks && headerBytes == 40 ? compression == 6 ? 16 : 12 : 0
+            let fullCount = bits <= 8 ? 1 << storedBits : 0
+            start =
+                14 + headerBytes + maskBytes
+                + (colorCount == 0 ? fullCount : colorCount) * entryBytes
+        }
+        guard start >= 14 + headerBytes, start < file.count else { throw .damaged }
         let colors = (0..<(bits <= 8 ? 1 << bits : 0)).map { index -> SIMD4<UInt8> in
             let entry = 14 + headerBytes + index * entryBytes
             guard entry + 3 <= start else { return [0, 0, 0, 255] }
