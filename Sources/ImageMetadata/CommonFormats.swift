@@ -125,7 +125,7 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
     var exif: Exif?
     var xmp: Part?
     var size: (width: Int, height: Int)?
-    var isAnimated = false
+    var frameCount = 0
     var profile: [Range<Int>] = []
     var frame: Range<Int>?
     for chunk in Chunk.riff(source).prefix(10_000) {
@@ -133,9 +133,9 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
         func number(_ position: Int, _ count: Int) -> Int? {
             source.number(at: start + position, count, isBigEndian: false)
         }
+        if chunk.type == "ANMF" { frameCount += 1 }
         if chunk.type == "VP8X", let width = number(4, 3), let height = number(7, 3) {
             size = (width + 1, height + 1)
-            isAnimated = number(0, 1).map { $0 & 2 != 0 } ?? false
         } else if chunk.type == "VP8 ", size == nil, number(3, 3) == 0x2a_019d,
             let width = number(6, 2), let height = number(8, 2)
         {
@@ -157,7 +157,7 @@ func readWebP(_ source: some ByteSource) -> ImageHeader? {
     var header = ImageHeader(width: size.width, height: size.height)
     header.setOrigin(exif, xmp)
     header.orientation = exif?.orientation ?? .upright
-    header.isAnimated = isAnimated
+    header.isAnimated = frameCount > 1
     (header.profile, header.frame) = (profile, frame)
     return header
 }

@@ -8,6 +8,7 @@ func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageH
     var xmp: Bytes?
     var time: CivilTime?
     var isAnimated = false
+    var hasPixels = false
     var isOfXcode = false
     for chunk in PNGFile.metadata(source) {
         let offset = chunk.contents.lowerBound
@@ -19,7 +20,8 @@ func readPNG(_ source: some ByteSource, _ decompressor: Decompressor?) -> ImageH
                 header = ImageHeader(width: width, height: height)
             }
         case "CgBI": isOfXcode = true
-        case "acTL": isAnimated = source.number(at: offset, 4) ?? 0 > 1
+        case "IDAT": hasPixels = true
+        case "acTL" where !hasPixels: isAnimated = source.number(at: offset, 4) ?? 0 > 1
         case "eXIf": exif = Part(source, offset, chunk.contents.count).flatMap { Exif($0) }
         case "tEXt", "zTXt", "iTXt":
             guard let (key, text) = PNGFile.text(source, chunk, decompressor) else { break }

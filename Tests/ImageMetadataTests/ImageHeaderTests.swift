@@ -128,11 +128,16 @@ struct ImageHeaderTests {
             let control = Samples.big(8, 4) + Array("acTL".utf8) + Samples.big(frames, 4)
             let png = Samples.png[..<33] + control + Samples.big(0, 8) + Samples.png[33...]
             #expect(ImageHeader(Bytes(Array(png)), format: .png)?.isAnimated == (frames == 2))
+            // The chunk has no effect after the pixels.
+            let late = Samples.png[..<47] + control + Samples.big(0, 8) + Samples.png[47...]
+            #expect(ImageHeader(Bytes(Array(late)), format: .png)?.isAnimated == false)
+            let frame = Array("ANMF".utf8) + [24, 0, 0, 0] + [UInt8](repeating: 0, count: 24)
+            var webP = Samples.webP("VP8X")
+            // The flag of an animation, which may have a single frame.
+            webP[20] |= 2
+            webP += [[UInt8]](repeating: frame, count: frames).joined()
+            #expect(ImageHeader(Bytes(webP), format: .webP)?.isAnimated == (frames == 2))
         }
-        var webP = Samples.webP("VP8X")
-        #expect(ImageHeader(Bytes(webP), format: .webP)?.isAnimated == false)
-        webP[20] |= 2
-        #expect(ImageHeader(Bytes(webP), format: .webP)?.isAnimated == true)
     }
 
     @Test func `a truncated file is not whole`() throws {
