@@ -103,6 +103,12 @@ private let blanks = " \t\r\n"
 private let leadingCharacters = blanks + "\"'"
 /// The characters that may separate a date and a time of day.
 private let separators = blanks + "T_-.,:"
+/// The words for the halves of a day; true for the afternoon. Phones and programs for screenshots write those of Chinese,
+/// Japanese and Korean before the time.
+private let halves = [
+    "AM": false, "PM": true, "上午": false, "下午": true, "午前": false, "午後": true, "오전": false,
+    "오후": true,
+]
 /// The names of zones, with the hours east of UTC.
 private let zones = [
     "UT": 0, "GMT": 0, "EST": -5, "EDT": -4, "CST": -6, "CDT": -5, "MST": -7, "MDT": -6, "PST": -8,
@@ -160,11 +166,15 @@ extension ArraySlice<UInt8> {
         var rest = self
         // Words in any language may precede it: ` at `, ` um `, ` a las `, `_at_`.
         let words = rest.prefix(16).prefix { !$0.isDigit }
-        if let first = words.first, first == words.last, " _-".utf8.contains(first) {
+        var isAfternoon = words.count > 1 ? words.half : nil
+        if let first = words.first,
+            isAfternoon != nil || first == words.last && " _-".utf8.contains(first)
+        {
             rest = rest.dropFirst(words.count)
         }
         while rest.popOne(of: separators) {}
-        guard var hour = rest.popNumber(1...2), hour < 24 else { return nil }
+        // Some phones count the first hour as the 24th.
+        guard var hour = rest.popNumber(1...2), hour < (isInName ? 24 : 25) else { return nil }
         // An offset, which begins with `-`, may follow `10:11`.
         let separators = rest.first == UInt8(ascii: ":") ? ":" : ":.-_ hm"
         guard let minute = rest.popPart(rest.popOne(of: separators) && !isInName), minute < 60
@@ -178,12 +188,17 @@ extension ArraySlice<UInt8> {
             rest = end
         }
         // A space of several bytes may be before `PM`.
-        let suffix = String(decoding: rest.prefix(5), as: UTF8.self).uppercased()
-            .drop { !$0.isLetter }
-        if suffix.hasPrefix("PM"), hour < 12 { hour += 12 }
-        if suffix.hasPrefix("AM"), hour == 12 { hour = 0 }
+        if isAfternoon == nil, !rest.isEmpty { isAfternoon = rest.prefix(9).half }
+        if isAfternoon == true, hour < 12 { hour += 12 }
+        if isAfternoon == false, hour == 12 { hour = 0 }
         self = rest
-        return (hour * 60 + minute) * 60 + second
+        return (hour % 24 * 60 + minute) * 60 + second
+    }
+
+    /// The half of the day that the first word states, true for the afternoon; nil for another word.
+    private var half: Bool? {
+        let text = String(decoding: self, as: UTF8.self).uppercased()
+        return halves[String(text.drop { !$0.isLetter }.prefix(while: \.isLetter))]
     }
 
     /// Removes the digits after a point.
