@@ -39,19 +39,27 @@ extension CivilTime {
         self.fraction = String(decoding: valid ?? [], as: UTF8.self)
     }
 
-    /// Reads a text of a PNG file: `Tue, 28 Nov 2023 10:11:12 +0000`, `Tue Nov 28 10:11:12 2023`, or another form.
+    /// Reads a text of a PNG file: `Tue, 28 Nov 2023 10:11:12 +0000`, `Tue Nov 28 10:11:12 2023`, `28-Nov-23`, or another
+    /// form. A year of two digits is one of 1970 to 2069.
     ///
-    /// Source: PNG, third edition, §11.3.3.1; RFC 5322 §3.3; ISO/IEC 9899 §7.27.3.1.
+    /// Source: PNG, third edition, §11.3.3.1; RFC 822 §5; RFC 850; RFC 5322 §3.3; ISO/IEC 9899 §7.27.3.1.
     init?(internetDate text: String) {
         let months: [Substring] = [
             "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
         ]
-        let parts = text.split { $0.isWhitespace || $0 == "," }
-        func number(_ digits: ClosedRange<Int>) -> Substring? {
-            parts.first { digits ~= $0.utf8.count && $0.utf8.allSatisfy(\.isDigit) }
+        let words = text.split { $0.isWhitespace || $0 == "," }
+        let parts = words.flatMap {
+            // An offset may be in the time, or follow it.
+            $0.contains(":") || $0.hasPrefix("-") ? [$0] : $0.split(separator: "-")
+        }
+        func numbers(_ digits: ClosedRange<Int>) -> [Substring] {
+            parts.filter { digits ~= $0.utf8.count && $0.utf8.allSatisfy(\.isDigit) }
         }
         let month = parts.lazy.compactMap { part in months.firstIndex(where: part.hasPrefix) }.first
-        guard let month, let year = number(4...4), let day = number(1...2) else {
+        let short = numbers(1...2)
+        let shortYear: Substring? = short.dropFirst().first { $0.utf8.count == 2 }
+            .map { ($0 < "70" ? "20" : "19") + $0 }
+        guard let month, let year = numbers(4...4).first ?? shortYear, let day = short.first else {
             self.init(text.utf8)
             return
         }

@@ -44,11 +44,15 @@ struct CivilTimeTests {
     @Test(arguments: [
         "Sat, 3 Feb 2001 04:05:06 +0200", "3 Feb 2001 04:05:06 +0200",
         "2001-02-03T04:05:06+02:00", "Sat Feb  3 04:05:06 2001 +0200",
-        "3 February 2001 04:05:06 +0200",
+        "3 February 2001 04:05:06 +0200", "Sat, 3 Feb 01 04:05:06 +0200",
+        "Saturday, 03-Feb-01 04:05:06 +0200", "03-Feb-2001 04:05:06+0200",
     ])
     func `the time of a PNG text is read`(text: String) {
         #expect(CivilTime(internetDate: text) == CivilTime(seconds: 981_173_106, offset: 7200))
         #expect(CivilTime(internetDate: "3 February 2001")?.seconds == 981_158_400)
+        #expect(CivilTime(internetDate: "03-Feb-01")?.seconds == 981_158_400)
+        #expect(CivilTime(internetDate: "31-Dec-99 23:59:59 -0030")?.seconds == 946_684_799)
+        #expect(CivilTime(internetDate: "31-Dec-99 23:59:59 -0030")?.offset == -1800)
     }
 
     @Test(arguments: [
