@@ -49,7 +49,7 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
             if exif?.taken == nil, segment.hasText("Exif\0"), let block = Exif(segment) {
                 if exif == nil { exif = block }
                 exif?.taken = block.taken
-            } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0"), readXMPTime(xmp) == nil {
+            } else if segment.hasText("http://ns.adobe.com/xap/1.0/\0"), XMP(xmp)?.taken == nil {
                 xmp = segment
             }
         case 0xe2:

@@ -77,20 +77,12 @@ struct Exif {
         return ServiceText.line(text)
     }
 
-    /// Reads the table of the location; nil if it is incomplete, malformed, or in a datum that is known to differ from
-    /// WGS 84.
+    /// Reads the table of the location.
     private static func location(_ table: TIFFTable) -> (latitude: Double, longitude: Double)? {
-        let datum = String(decoding: table.text(0x12) ?? [], as: UTF8.self).uppercased()
-            .filter { $0.isLetter || $0.isNumber }
-        let others = ["TOKYO", "NAD27", "ED50", "OSGB36", "GCJ02"]
-        guard !others.contains(where: { datum.hasPrefix($0) }),
-            let latitude = coordinate(table, 1, positive: "N", negative: "S"),
-            let longitude = coordinate(table, 3, positive: "E", negative: "W"),
-            -90...90 ~= latitude, -180...180 ~= longitude,
-            // Cameras without a fix write zeros.
-            latitude != 0 || longitude != 0
-        else { return nil }
-        return (latitude, longitude)
+        validLocation(
+            coordinate(table, 1, positive: "N", negative: "S"),
+            coordinate(table, 3, positive: "E", negative: "W"),
+            datum: String(decoding: table.text(0x12) ?? [], as: UTF8.self))
     }
 
     /// Reads the hemisphere in field `tag`, and the degrees, minutes and seconds in the next field. The hemisphere may be
@@ -109,6 +101,20 @@ struct Exif {
         if hemisphere == UInt8(ascii: positive) { return degrees }
         return hemisphere == UInt8(ascii: negative) ? -degrees : nil
     }
+}
+
+/// Returns a location; nil if it is incomplete, impossible, or in a datum that is known to differ from WGS 84.
+func validLocation(
+    _ latitude: Double?, _ longitude: Double?, datum: String
+) -> (latitude: Double, longitude: Double)? {
+    let name = datum.uppercased().filter { $0.isLetter || $0.isNumber }
+    let others = ["TOKYO", "NAD27", "ED50", "OSGB36", "GCJ02"]
+    guard !others.contains(where: name.hasPrefix), let latitude, let longitude,
+        -90...90 ~= latitude, -180...180 ~= longitude,
+        // Cameras without a fix write zeros.
+        latitude != 0 || longitude != 0
+    else { return nil }
+    return (latitude, longitude)
 }
 
 /// A table of fields in a TIFF file.

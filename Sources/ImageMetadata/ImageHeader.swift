@@ -36,12 +36,17 @@ package struct ImageHeader: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - exif: EXIF of the file.
-    ///   - xmp: XMP of the file, which is read if EXIF has no time of capture.
+    ///   - packet: XMP of the file, which is read if EXIF has no time of capture. Its camera and its place are used if
+    ///     there is no EXIF.
     ///   - time: A time in other metadata of the file.
-    mutating func setOrigin(_ exif: Exif?, _ xmp: (some ByteSource)?, _ time: CivilTime? = nil) {
-        taken = exif?.taken ?? readXMPTime(xmp) ?? time ?? exif?.located ?? exif?.changed
+    mutating func setOrigin(
+        _ exif: Exif?, _ packet: (some ByteSource)?, _ time: CivilTime? = nil
+    ) {
+        let xmp = exif?.taken == nil ? XMP(packet) : nil
+        taken =
+            exif?.taken ?? xmp?.taken ?? time ?? exif?.located ?? xmp?.located ?? exif?.changed
         if taken?.isPlausible != true { taken = nil }
-        details = exif?.details ?? CaptureDetails()
+        details = exif?.details ?? xmp?.details ?? CaptureDetails()
     }
 
     /// Reads the headers of a file in a format that is detected; nil for a file without an image, or a damaged one.

@@ -1,46 +1,107 @@
-/// Reads the time of capture in an XMP packet; nil if there is none. The packet is searched as text, which works for
-/// attributes and elements, and for all prefixes of the namespaces. A date may lack the day, and the month.
+internal import Web
+
+/// The used properties of an XMP packet. The packet is searched as text, which works for attributes and elements, and for
+/// all prefixes of the namespaces.
 ///
 /// Source: ISO 16684-1; XMP specification, part 2.
-func readXMPTime(_ packet: (some ByteSource)?) -> CivilTime? {
-    guard let packet, let bytes = packet.bytes(at: 0, min(packet.count, 1 << 20))?.array else {
-        return nil
+struct XMP {
+    private let packet: [UInt8]
+
+    /// Reads a packet; nil if there is none.
+    init?(_ source: (some ByteSource)?) {
+        guard let source, let packet = source.bytes(at: 0, min(source.count, 1 << 20))?.array
+        else { return nil }
+        self.packet = packet
     }
-    // The types of references to other files, and of changes.
-    let others = [Array("stRef".utf8), Array("stEvt".utf8)]
-    for name in [":DateTimeOriginal", ":DateCreated", ":CreateDate", ":DateTimeDigitized"] {
-        for found in bytes.occurrences(of: Array(name.utf8))
-        where !others.contains(Array(bytes[..<found.lowerBound].suffix(5))) {
-            let value = xmpValue(bytes[found.upperBound...])
-            let date = value.prefix(10).prefix { "-0123456789".utf8.contains($0) }
-            let whole = date + "-01-01".utf8.dropFirst(max(0, date.count - 4))
-            if let time = CivilTime(value.prefix(40)) ?? CivilTime(whole), time.isPlausible {
-                return time
+
+    /// The time of capture.
+    var taken: CivilTime? {
+        time([":DateTimeOriginal", ":DateCreated", ":CreateDate", ":DateTimeDigitized"])
+    }
+
+    /// The time of the location, in UTC.
+    var located: CivilTime? {
+        time([":GPSTimeStamp"]).map { CivilTime(seconds: $0.seconds, offset: $0.offset ?? 0) }
+    }
+
+    /// The camera and the place.
+    var details: CaptureDetails {
+        var details = CaptureDetails()
+        details.camera = CaptureDetails.camera(make: text(":Make"), model: text(":Model"))
+        if let latitude = coordinate(":GPSLatitude", positive: "N", negative: "S"),
+            let location = validLocation(
+                latitude, coordinate(":GPSLongitude", positive: "E", negative: "W"),
+                datum: text(":GPSMapDatum") ?? "")
+        {
+            (details.latitude, details.longitude) = location
+        }
+        return details
+    }
+
+    /// Returns the first plausible time of some properties. A date may lack the day, and the month.
+    private func time(_ names: [String]) -> CivilTime? {
+        for name in names {
+            for value in values(name) {
+                let date = value.prefix(10).prefix { "-0123456789".utf8.contains($0) }
+                let whole = date + "-01-01".utf8.dropFirst(max(0, date.count - 4))
+                if let time = CivilTime(value.prefix(40)) ?? CivilTime(whole), time.isPlausible {
+                    return time
+                }
             }
         }
+        return nil
     }
-    return nil
-}
 
-/// Reads the value of a property: of an attribute, or of an element, in which it may be in elements of RDF.
-///
-/// - Parameter text: The text after the name of the property.
-/// - Returns: The value, as far as it is in the first 400 bytes.
-private func xmpValue(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    func isBlank(_ byte: UInt8) -> Bool { " \r\n\t".utf8.contains(byte) }
-    var rest = text.prefix(400)
-    guard let next = rest.first, isBlank(next) || "=>".utf8.contains(next) else { return [] }
-    rest = rest.drop(while: isBlank)
-    if rest.first == UInt8(ascii: "=") {
-        rest = rest.dropFirst().drop(while: isBlank)
-        let quote = rest.popFirst()
-        return rest.prefix { $0 != quote }.drop(while: isBlank)
+    /// Returns a text on one line. One with a reference to a character counts as missing.
+    private func text(_ name: String) -> String? {
+        guard let value = values(name).first(where: { !$0.isEmpty }), value.count < 256,
+            !value.contains(UInt8(ascii: "&"))
+        else { return nil }
+        return ServiceText.line(String(validating: value, as: UTF8.self))
     }
-    repeat {
-        guard let end = rest.firstIndex(of: UInt8(ascii: ">")),
-            rest[..<end].last != UInt8(ascii: "/")
-        else { return [] }
-        rest = rest[(end + 1)...].drop(while: isBlank)
-    } while rest.starts(with: "<rdf:".utf8)
-    return rest.prefix { $0 != UInt8(ascii: "<") }
+
+    /// Reads degrees, minutes and seconds, `52,30,36N`. The last number may have a fraction.
+    private func coordinate(
+        _ name: String, positive: Character, negative: Character
+    ) -> Double? {
+        guard let text = text(name), let hemisphere = text.last else { return nil }
+        let parts = text.dropLast().split(separator: ",").map { Double($0) ?? .nan }
+        guard 1...3 ~= parts.count, 0...180 ~= parts[0],
+            parts.dropFirst().allSatisfy({ 0...60 ~= $0 })
+        else { return nil }
+        let degrees = parts.reversed().reduce(0) { $0 / 60 + $1 }
+        if hemisphere == positive { return degrees }
+        return hemisphere == negative ? -degrees : nil
+    }
+
+    /// Returns the values of a property of the image, not of a reference to another file or of a change.
+    private func values(_ name: String) -> some Sequence<ArraySlice<UInt8>> {
+        let others = [Array("stRef".utf8), Array("stEvt".utf8)]
+        return packet.occurrences(of: Array(name.utf8)).lazy
+            .filter { !others.contains(Array(packet[..<$0.lowerBound].suffix(5))) }
+            .map { Self.value(packet[$0.upperBound...]) }
+    }
+
+    /// Reads the value of a property: of an attribute, or of an element, in which it may be in elements of RDF.
+    ///
+    /// - Parameter text: The text after the name of the property.
+    /// - Returns: The value, as far as it is in the first 400 bytes.
+    private static func value(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isBlank(_ byte: UInt8) -> Bool { " \r\n\t".utf8.contains(byte) }
+        var rest = text.prefix(400)
+        guard let next = rest.first, isBlank(next) || "=>".utf8.contains(next) else { return [] }
+        rest = rest.drop(while: isBlank)
+        if rest.first == UInt8(ascii: "=") {
+            rest = rest.dropFirst().drop(while: isBlank)
+            guard let quote = rest.popFirst(), "\"'".utf8.contains(quote) else { return [] }
+            return rest.prefix { $0 != quote }.drop(while: isBlank)
+        }
+        repeat {
+            guard let end = rest.firstIndex(of: UInt8(ascii: ">")),
+                rest[..<end].last != UInt8(ascii: "/")
+            else { return [] }
+            rest = rest[(end + 1)...].drop(while: isBlank)
+        } while rest.starts(with: "<rdf:".utf8)
+        return rest.prefix { $0 != UInt8(ascii: "<") }
+    }
 }

@@ -115,6 +115,14 @@ struct DateTests {
         #expect(Self.taken(Self.xmp(packet), Self.exifSegment) == Self.time)
     }
 
+    @Test(arguments: ["2001-02-03T04:05:06Z", "2001-02-03T04:05:06"])
+    func `the time of the location in XMP is used if there is no other time`(text: String) {
+        let packet = "<x exif:GPSTimeStamp='\(text)'"
+        #expect(Self.taken(Self.xmp("\(packet)/>")) == Self.utc)
+        let other = "xmp:CreateDate='2001-02-03'"
+        #expect(Self.taken(Self.xmp("\(packet) \(other)/>"))?.seconds == 981_158_400)
+    }
+
     @Test(arguments: [("2001-02", 980_985_600), ("2001", 978_307_200)])
     func `a date in XMP may lack the day and the month`(text: String, seconds: Int64) {
         let time = CivilTime(seconds: seconds, offset: nil)

@@ -39,6 +39,48 @@ struct OriginTests {
         #expect(abs((details.longitude ?? 0) - 2.294500) < 1e-6)
     }
 
+    @Test(arguments: [
+        """
+        <x tiff:Make='Leica' tiff:Model="M10" plus:ModelReleaseStatus='x'
+            exif:GPSLatitude='48,51,29.6N' exif:GPSLongitude='2,17.67W'/>
+        """,
+        """
+        <tiff:Model>M10</tiff:Model><tiff:Make>Leica</tiff:Make>
+        <exif:GPSLatitude>48,51.49333333N</exif:GPSLatitude>
+        <exif:GPSLongitude>2.2945W</exif:GPSLongitude>
+        """,
+    ])
+    func `the camera and the location are read from XMP if there is no EXIF`(
+        packet: String
+    ) throws {
+        let xmp = Samples.segment(0xe1, Array("http://ns.adobe.com/xap/1.0/\0\(packet)".utf8))
+        let frame = Samples.segment(
+            0xc0, [8] + Samples.big(3, 2) + Samples.big(4, 2) + [1, 1, 0x11, 0])
+        let details = try #require(ImageHeader(Bytes([0xff, 0xd8] + xmp + frame), format: .jpeg))
+            .details
+        #expect(details.camera == "Leica M10")
+        #expect(abs((details.latitude ?? 0) - 48.858222) < 1e-6)
+        #expect(abs((details.longitude ?? 0) + 2.294500) < 1e-6)
+        let both = Bytes([0xff, 0xd8] + xmp + Samples.jpeg.dropFirst(2))
+        #expect(ImageHeader(both, format: .jpeg)?.details.camera == "Canon EOS R6")
+    }
+
+    @Test(arguments: [
+        "exif:GPSLongitude='2,17W'", "exif:GPSLatitude='48,51N'",
+        "exif:GPSLatitude='48,61N' exif:GPSLongitude='2,17W'",
+        "exif:GPSLatitude='48,51X' exif:GPSLongitude='2,17W'",
+        "exif:GPSLatitude='' exif:GPSLongitude='2,17W'",
+        "exif:GPSLatitude='N' exif:GPSLongitude='2,17W'",
+        "exif:GPSLatitude='nan,51N' exif:GPSLongitude='2,17W'",
+        "exif:GPSLatitude='91,0N' exif:GPSLongitude='2,17W'",
+        "exif:GPSLatitude='0,0N' exif:GPSLongitude='0,0W'",
+        "exif:GPSLatitude='48,51N' exif:GPSLongitude='2,17W' exif:GPSMapDatum='Tokyo'",
+        "tiff:Make='Leica'", "tiff:Model='A&#66;'", "tiff:Model=",
+    ])
+    func `a malformed camera or location in XMP is left out`(packet: String) {
+        #expect(XMP(Bytes(Array("<x \(packet)/>".utf8)))?.details == CaptureDetails())
+    }
+
     @Test(
         arguments: [
             ("Canon", "Canon EOS R6", "Canon EOS R6"), ("SONY", "ILCE-7M3", "SONY ILCE-7M3"),
