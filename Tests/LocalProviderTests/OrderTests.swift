@@ -29,22 +29,22 @@ import Testing
         #expect(created == created.sorted().reversed())
     }
 
-    @Test(arguments: [nil, "modified"])
-    func `a modification time in the future counts as that of the last change`(
-        order: String?
+    @Test(arguments: [nil, "modified"], [4_039_372_800, 0])
+    func `a modification time in the future or of 1970 counts as that of the last change`(
+        order: String?, seconds: Int
     ) async throws {
         let now = Timestamp.now.secondsSince1970
         let fixture = try await PhotosFixture.ready(["old.jpg"])
         fixture.provider.change(LocalSettings(order: order))
-        try fixture.add("future.jpg", seconds: 4_039_372_800)
+        try fixture.add("unknown.jpg", seconds: seconds)
         try fixture.add("new.jpg", seconds: Int(now) + 3600)
-        try await fixture.shows(["new", "future", "old"])
+        try await fixture.shows(["new", "unknown", "old"])
         let photo = try await fixture.photos()[1]
         for time in [photo.created, photo.updated] {
             #expect(abs((time?.secondsSince1970 ?? 0) - now) < 600)
         }
         fixture.provider.change(LocalSettings(order: order == nil ? "modified" : nil))
-        try await fixture.shows(["new", "future", "old"])
+        try await fixture.shows(["new", "unknown", "old"])
     }
 
     @Test func `the setting changes the order, and walks begin again`() async throws {

@@ -13,9 +13,11 @@ struct FileStamp: Hashable, Sendable {
     var changed: Int64 = 0
 
     /// The time that is shown, and by which photos without a date are ordered: the modification time, or that of the
-    /// last change if the modification time is more than a day after it.
+    /// last change if the modification time is more than a day after it, or is the beginning of 1970.
     var shownTime: Int64 {
-        changed != 0 && modified > changed + 86_400_000_000_000 ? changed : modified
+        let isUnknown =
+            0..<1_000_000_000 ~= modified || modified > changed + 86_400_000_000_000
+        return changed != 0 && isUnknown ? changed : modified
     }
 
     /// The stamp without the part that a rename, or a change of the permissions, changes as well.

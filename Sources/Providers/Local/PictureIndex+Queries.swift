@@ -68,8 +68,10 @@ extension PictureIndex {
     }
 
     /// The expression of ``FileStamp/shownTime``.
-    static let shownTime =
-        "CASE WHEN changed <> 0 AND modified > changed + 86400000000000 THEN changed ELSE modified END"
+    static let shownTime = """
+        CASE WHEN changed <> 0 AND (modified BETWEEN 0 AND 999999999 OR modified > changed + 86400000000000)
+            THEN changed ELSE modified END
+        """
 
     /// The queries for the kinds of selections, which are computed once, not for each page.
     struct PageQueries {
