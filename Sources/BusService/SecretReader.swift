@@ -11,9 +11,9 @@ internal import System
 /// The reads are concurrent, and none of them blocks the main thread.
 final class SecretReader {
     /// The largest number of concurrent reads for all clients.
-    nonisolated static let maximumCount = 32
-    /// The largest number of concurrent reads for one client.
-    nonisolated static let maximumCountPerClient = 8
+    nonisolated static let maximumCount = 64
+    /// The largest number of concurrent reads for one client: one for each unfinished login.
+    nonisolated static let maximumCountPerClient = 16
 
     private let clock: any Clock<Duration>
     private var clients: [BusName?: Int] = [:]

@@ -128,7 +128,7 @@ struct SecretReaderTests {
         let (reading, writing) = try pipe()
         var held: [SecretReading] = []
         for client in 1...4 {
-            for _ in 0..<8 {
+            for _ in 0..<16 {
                 held.append(try reader.begin(reading, for: BusName(unchecked: ":1.\(client)")))
             }
             let refused = #expect(throws: ErrorReply.self) {
@@ -145,7 +145,7 @@ struct SecretReaderTests {
 
     @Test func `cancelling a call ends its read`() async throws {
         let (reading, writing) = try pipe()
-        let tasks = try (0..<8).map { _ in
+        let tasks = try (0..<16).map { _ in
             let secret = try reader.begin(reading, for: ":1.1")
             return Task { try await secret.secret() }
         }
