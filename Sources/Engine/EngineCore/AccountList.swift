@@ -154,16 +154,17 @@ package final class AccountList {
                 try await store.delete(account.id, defaultAccount: newDefault?.id)
                 engine.tokenRecipients[account.id] = nil
             }
-            account.endSession()
-            engine.notifications.resolveAll(about: .account(account.id))
-            all.removeAll { $0 === account }
-            engine.updateSecretsConnection()
             if isTokenAbandoned {
                 account.emit(.tokenRemains(engine.remainingTokenMessage(account)))
             } else if await engine.revocations.areDue(of: account.id) {
                 account.emit(.tokenRemains(engine.unrevokedTokenMessage(account)))
             }
+            all.removeAll { $0 === account }
             engine.emit(.accountRemoved(account))
+            // Before the removal, observers would announce the state of an account whose session has not begun.
+            account.endSession()
+            engine.notifications.resolveAll(about: .account(account.id))
+            engine.updateSecretsConnection()
             becomeDefault(newDefault)
             await engine.slideshows.forget(account.id)
             await engine.deleteRevocation(of: account)

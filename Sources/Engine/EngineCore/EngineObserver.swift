@@ -21,7 +21,7 @@ package enum EngineEvent {
     /// ``AccountEvent/changed(_:)`` with ``AccountChange/session``.
     case accountAdded(Account)
     case account(Account, AccountEvent)
-    /// An account was removed. It has no session.
+    /// An account was removed. Its session ends after this event.
     case accountRemoved(Account)
     /// A provider was installed, also another version of one that was removed before.
     case providerAdded(any Provider)
