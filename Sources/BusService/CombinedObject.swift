@@ -43,9 +43,11 @@ final class CombinedObject {
     func updateMembers() {
         let members = currentMembers
         guard !members.elementsEqual(self.members, by: { $0 == $1 }) else { return }
+        // The other sources do not contain the default sources.
+        let hasSameAccounts = members.elementsEqual(self.members) { $0.0 == $1.0 }
         self.members = members
         feed.preparedPages.removeAll()
-        for source in combined.sources() {
+        for source in combined.sources() where source.id == CombinedFeed.all || !hasSameAccounts {
             exported.emit(.feed, .updated, source.id.text, 0 as UInt32)
         }
         exported.announceChanges()

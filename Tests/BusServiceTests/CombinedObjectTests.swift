@@ -274,6 +274,7 @@ struct CombinedObjectTests {
         try await client.wait(for: "updated all 0")
         try await client.combined.setDefaultSource("likes")
         try await client.wait(for: "property DefaultSource")
+        #expect(!client.signals.value.contains("updated likes 0"))
         #expect(try await client.page().ids == [])
         await #expect(throws: BusError.self) {
             try await client.combined.setDefaultSource("memories")
