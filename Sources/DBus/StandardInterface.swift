@@ -89,7 +89,8 @@ extension ExportedObject {
         let named = interfaces.filter { $0.name.text == name }
         guard let tree,
             !named.isEmpty
-                || StandardInterface.tables(for: self, root: tree.root)
+                || (StandardInterface.tables(for: self, root: tree.root)
+                    + [StandardInterface.peerInterface])
                     .contains(where: { $0.name.text == name })
         else {
             throw ErrorReply(.unknownInterface, "\(path) has no interface \(name.quoted).")

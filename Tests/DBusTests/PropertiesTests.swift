@@ -12,8 +12,10 @@ struct PropertiesTests {
             "Number": .uint32(1), "Label": .string("one"), "Id": .string("test"),
         ]
         #expect(try await server.proxy.properties(.test) == all)
-        #expect(
-            try await server.proxy.properties("org.freedesktop.DBus.Properties").isEmpty)
+        for name in ["Properties", "Introspectable", "Peer"] {
+            let interface = InterfaceName(unchecked: "org.freedesktop.DBus.\(name)")
+            #expect(try await server.proxy.properties(interface).isEmpty)
+        }
         // An empty name selects any interface.
         let any: Variant = try await server.proxy.call(
             "org.freedesktop.DBus.Properties", "Get", "", "Label")
