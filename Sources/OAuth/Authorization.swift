@@ -91,7 +91,10 @@ package final class Authorization {
     ///
     /// - Throws: ``OAuthError/invalidCode(_:)``. The login continues.
     package func submit(_ text: String) throws(OAuthError) {
-        end(try RedirectAnswer(pasted: text, state: request.state, from: service))
+        end(
+            try RedirectAnswer(
+                pasted: text, state: request.state, redirectAddress: request.redirectAddress,
+                from: service))
     }
 
     /// Shows the result of the login in all browsers that were or will be redirected. The first verdict counts.

@@ -34,10 +34,11 @@ nonisolated extension RedirectAnswer {
     /// - Parameters:
     ///   - text: The text. White space around it is ignored.
     ///   - state: The state of an address that has one. Pages that show a code have none.
+    ///   - redirectAddress: The redirect address of the login. A redirect to it always has a state.
     ///   - service: The service that must have sent the address.
     /// - Throws: ``OAuthError/invalidCode(_:)`` for anything else. The login continues.
     init(
-        pasted text: String, state: Secret, from service: OAuthDescription
+        pasted text: String, state: Secret, redirectAddress: String, from service: OAuthDescription
     ) throws(OAuthError) {
         guard text.utf8.count <= RedirectParameters.maximumLength else {
             throw .invalidCode(
@@ -57,7 +58,9 @@ nonisolated extension RedirectAnswer {
         guard let parameters = RedirectParameters(query: query) else {
             throw .invalidCode("The address is malformed; copy it again.")
         }
-        if let other = parameters.state, !other.matches(state) {
+        let isOther =
+            parameters.state.map { !$0.matches(state) } ?? text.hasPrefix(redirectAddress)
+        if isOther {
             throw .invalidCode("The address belongs to another login; log in again.")
         }
         guard let answer = RedirectAnswer(parameters, from: service) else {

@@ -13,7 +13,9 @@ struct RedirectAnswerTests {
         var service = OAuthDescription.sample
         service.issuer = issuer
         service.namesIssuer = namesIssuer
-        return try RedirectAnswer(pasted: pasted, state: state, from: service)
+        return try RedirectAnswer(
+            pasted: pasted, state: state, redirectAddress: "http://127.0.0.1:4711/callback",
+            from: service)
     }
 
     @Test(arguments: [
@@ -50,7 +52,10 @@ struct RedirectAnswerTests {
         (
             "The address belongs to another login; log in again.",
             ["?code=a&state=wrong", "?error=access_denied&state=wrong", "?code=a&state="]
-                .map(address)
+                .map(address) + [
+                    "http://127.0.0.1:4711/callback?code=a",
+                    "http://127.0.0.1:4711/callback?error=access_denied",
+                ]
         ),
         (
             "The address contains no code; copy the last address in the browser.",

@@ -113,7 +113,7 @@ private let nextcloudSources = ["all", "likes", "memories", "album:a", "shared:a
     }
     _ = try? RedirectAnswer(
         pasted: String(decoding: bytes, as: UTF8.self), state: Secret("state"),
-        from: redirectService)
+        redirectAddress: "http://127.0.0.1:43117/callback", from: redirectService)
 }
 
 private let redirectService = OAuthDescription(
