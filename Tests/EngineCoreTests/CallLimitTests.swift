@@ -86,6 +86,12 @@ struct CallLimitTests {
         #expect(await call.value == .failed)
     }
 
+    @Test func `a request for an image leaves time for the reply`() async throws {
+        _ = try? await fixture.account.imagePath("a", size: "full")
+        let request = try #require(fixture.ports.http.requests.value.last)
+        #expect(request.timeLimit <= .seconds(18))
+    }
+
     @Test func `a slow avatar download does not delay the profile`() async throws {
         fixture.ports.http.respond([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0])
         fixture.ports.http.isHeld.update { $0 = true }

@@ -40,7 +40,7 @@ package final class ImageStore {
     private static let maximumBytes = 64 << 20
     /// The time limit until the first byte of an image arrives, and between its bytes. The time in the queue of
     /// the HTTP client does not count.
-    package static let timeLimit = Duration.seconds(20)
+    package static let timeLimit = Duration.seconds(18)
 
     private let files: ImageFiles
     private let disk: DiskWatch
