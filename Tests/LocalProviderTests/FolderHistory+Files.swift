@@ -20,7 +20,9 @@ extension FolderHistory {
         let pixels =
             [UInt8](repeating: 7, count: content % 3) + Array("\(1_000_000 + content)".utf8)
         let taken = content + versions[content, default: 0] * 7
-        let time = "2020:01:01 \(10 + taken / 3600):\(10 + taken / 60 % 50):\(10 + taken % 50)"
+        let zone = hasMoreSteps && versions[content, default: 0] % 2 == 1 ? "+01:00" : ""
+        let time =
+            "2020:01:01 \(10 + taken / 3600):\(10 + taken / 60 % 50):\(10 + taken % 50)\(zone)"
         return PhotosFixture.jpeg(taken: time, fraction: "\(100 + taken % 900)", pixels)
     }
 
@@ -163,7 +165,12 @@ extension FolderHistory {
         case 11: try moveFolder()
         case 12: if let path = usedPath() { try touch(path) }
         case 13: try swap()
-        case 14: try await restart(wipe: false)
+        case 14:
+            if hasMoreSteps, number(0, 1) == 0 {
+                deleteUsedIndex()
+            } else {
+                try await restart(wipe: false)
+            }
         case 15: try await restart(wipe: number(0, 1) == 0)
         case 16: try await setPlugged(!isPlugged)
         case 17: if files.count < 12, let path = usedPath() { try hardLink(path) }

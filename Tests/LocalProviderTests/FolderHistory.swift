@@ -18,9 +18,10 @@ final class FolderHistory {
     static let folders = ["", "x", "y", "d"]
 
     private var random: SeededRandom
-    /// True if edited photos are also moved, exchanged with their edits, and backed up under other names. The other
-    /// histories are those without these steps.
-    private let hasMoreEdits: Bool
+    /// True if edited photos are also moved, exchanged with their edits, and backed up under other names, if edits of
+    /// metadata change the size, and if the index is also deleted while it is used. The other histories are those
+    /// without these steps.
+    let hasMoreSteps: Bool
     let directory: TemporaryDirectory
     private let users: Store
     private var index: Store
@@ -54,8 +55,6 @@ final class FolderHistory {
     private var isDiskUnknown = false
     /// True before everything was scanned since the start.
     private var isNew = true
-    /// True before everything was scanned since the index was lost.
-    private var isWiped = false
     /// True before the disk was scanned since it is back.
     private var isBack = false
     private(set) var log: [String] = []
@@ -65,7 +64,7 @@ final class FolderHistory {
 
     init(_ seed: UInt64) async throws {
         random = SeededRandom(seed: seed)
-        hasMoreEdits = seed % 3 == 1
+        hasMoreSteps = seed % 3 == 1
         directory = try TemporaryDirectory()
         let path = directory.path
         for name in ["pictures", "pictures/x", "pictures/y", "disk", "outside", "trash"] {
@@ -178,8 +177,16 @@ final class FolderHistory {
         watcher = FolderWatcher { reports.append($0) }
         marks = LocalMarks(users, threads)
         isNew = true
-        guard wipe else { return }
-        isWiped = true
+        if wipe { deleteIndex() }
+    }
+
+    /// Deletes the index while the watcher records events.
+    func deleteUsedIndex() {
+        record("delete the index")
+        deleteIndex()
+    }
+
+    private func deleteIndex() {
         index.close()
         for suffix in ["", "-wal"] { unlink(directory.appending("cache/index.sqlite\(suffix)")) }
         if !isPlugged { isDiskUnknown = true }
@@ -260,7 +267,7 @@ final class FolderHistory {
             }, publish: { _ in })
         do {
             try scan.scan(entries)
-            (isNew, isWiped, isBack) = (false, false, false)
+            (isNew, isBack) = (false, false)
             scanned = files
             for path in files.keys { stamps[path] = FileStatus(Array(absolute(path).utf8))?.stamp }
             replaced = []
@@ -345,8 +352,9 @@ final class FolderHistory {
             try await scan()
             return
         }
-        if number(0, 4) == 0 { try await restart(wipe: false) }
-        if hasMoreEdits, !isNew, !isBack, links[path] == nil, watcher.exceededLimit == nil,
+        if number(0, 4) == 0 { try await restart(wipe: hasMoreSteps && number(0, 1) == 0) }
+        if hasMoreSteps, number(0, 3) == 0 { deleteUsedIndex() }
+        if hasMoreSteps, !isNew, !isBack, links[path] == nil, watcher.exceededLimit == nil,
             number(0, 1) == 0
         {
             return try await editOtherwise(path, before)
@@ -362,6 +370,7 @@ final class FolderHistory {
             files[path] = before
             links[path] = isInPlace ? links[path] : nil
             try settle(path, isNew: !isInPlace)
+            if hasMoreSteps, number(0, 1) == 0 { try move(path, freePath()) }
             try await scan()
             return
         }
@@ -386,9 +395,8 @@ final class FolderHistory {
         if !isInPlace { links[path] = nil }
         try settle(path, isNew: !isInPlace)
         scanned[path] = content
-        let isFound = isInPlace || !isWiped
         try await scan()
-        if isFound { moveMarks(from: before, to: content) }
+        moveMarks(from: before, to: content)
     }
 
     /// Edits a file while events are recorded, and moves it, exchanges it with the edit, or leaves a backup for some time.

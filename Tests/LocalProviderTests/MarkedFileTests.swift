@@ -86,7 +86,7 @@ import Testing
 
     // MARK: Names
 
-    /// A stopped daemon does not know that the name was free: the new photo counts as an edit.
+    /// A stopped daemon does not know that the name was free: the new photo counts as an edit, also without the cache.
     @Test(arguments: Daemon.allCases)
     func `a photo that reuses the name of a deleted one is not liked`(_ daemon: Daemon) async throws
     {
@@ -104,7 +104,8 @@ import Testing
                     "IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
             })
         #expect(try await again.titles() == ["IMG_0001", "IMG_0002"])
-        #expect(try await liked(again) == (daemon == .stopped ? ["IMG_0001"] : []))
+        let isUnknown = [.stopped, .wiped].contains(daemon)
+        #expect(try await liked(again) == (isUnknown ? ["IMG_0001"] : []))
     }
 
     @Test(arguments: [Daemon.running, .wiped])
@@ -157,6 +158,7 @@ import Testing
         #expect(try await folder.id("c") == id)
     }
 
+    /// Without the cache, nothing shows that the photo at the name of the deleted one is another one.
     @Test(arguments: Daemon.allCases)
     func `the likes of renumbered photos stay with their photos`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(
@@ -169,7 +171,9 @@ import Testing
             { unlink(folder.path("IMG_0001.jpg")) }, { try move(2, 1) }, { try move(3, 2) },
             { try move(4, 3) }, { try move(5, 4) })
         #expect(try await again.titles().count == 4)
-        #expect(try await liked(again) == ["IMG_0002"])
+        #expect(
+            try await liked(again)
+                == (daemon == .wiped ? ["IMG_0001", "IMG_0002"] : ["IMG_0002"]))
     }
 
     @Test(arguments: [true, false])
@@ -228,7 +232,7 @@ import Testing
         #expect(try await liked(again) == [])
     }
 
-    @Test(arguments: Daemon.allCases)
+    @Test(arguments: [Daemon.running, .refreshing, .stopped])
     func `a photo of the same size and date does not get the like of another`(
         _ daemon: Daemon
     ) async throws {
@@ -260,7 +264,7 @@ import Testing
     }
 
     /// Programs exchange the names of a photo and its edit, so that both always exist, and delete the former file.
-    @Test(arguments: [Daemon.running, .refreshing, .stopped], ["t.jpg", ".a.jpg.tmp"])
+    @Test(arguments: Daemon.allCases, ["t.jpg", ".a.jpg.tmp"])
     func `a photo that is exchanged with its edit keeps its like`(
         _ daemon: Daemon, name: String
     ) async throws {
@@ -368,7 +372,7 @@ import Testing
         #expect(try await liked(again) == [])
     }
 
-    @Test(arguments: [Daemon.running, .refreshing, .stopped])
+    @Test(arguments: Daemon.allCases)
     func `a photo that an editor replaces keeps its like`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let again = try await change(

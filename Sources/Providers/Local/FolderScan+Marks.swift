@@ -21,8 +21,8 @@ extension FolderScan {
         var own: Candidate?
         /// True if that file may be an edit of the photo.
         var mayBeEdit = false
-        /// True if events show that the file was moved from the path of the photo.
-        var isMoved = false
+        /// True if events show that this is the file: it was moved there, or has replaced the former one.
+        var isCertain = false
     }
 
     /// Finds the files of the marked photos that have moved or changed, or that are missing: first those that are at
@@ -85,18 +85,9 @@ extension FolderScan {
             return false
         }
         var unread: [Candidate] = []
-        open = try open.filter { photo in
-            guard !photo.isMoved else { return true }
-            var possible = doubted[photo.file.digest.count] ?? []
-            // A file that was written in place is not compared with earlier copies of the photo.
-            if photo.isMissing ? isRebuilding : photo.own?.stamp.inode != photo.file.stamp.inode {
-                possible += try places { try $0.photos(size: photo.file.stamp.sizeBytes) }
-            }
-            if !photo.isMissing || !isRebuilding {
-                possible += try newByCount()[photo.file.digest.count] ?? []
-            }
+        func isOpen(_ photo: OpenPhoto, in places: [Candidate]) throws -> Bool {
             let name = photo.file.path.split?.name
-            possible = possible.filter(isFree)
+            let possible = places.filter(isFree)
             let sameName = possible.filter { $0.name == name }
             for place in sameName + possible.filter({ $0.name != name }) {
                 guard try isSame(place, photo.file) else {
@@ -108,12 +99,29 @@ extension FolderScan {
             }
             return true
         }
+        open = try open.filter { photo in
+            guard !photo.isCertain else { return true }
+            var possible = doubted[photo.file.digest.count] ?? []
+            // A file that was written in place is not compared with earlier copies of the photo.
+            if photo.isMissing ? isRebuilding : photo.own?.stamp.inode != photo.file.stamp.inode {
+                possible += try places { try $0.photos(size: photo.file.stamp.sizeBytes) }
+            }
+            if !photo.isMissing || !isRebuilding {
+                possible += try newByCount()[photo.file.digest.count] ?? []
+            }
+            return try isOpen(photo, in: possible)
+        }
+        // All photos of a lost index are new, so their headers are read only if files of the same size are not enough.
+        open = try open.filter { photo in
+            guard photo.isMissing, isRebuilding, !photo.isCertain else { return true }
+            return try isOpen(photo, in: newByCount()[photo.file.digest.count] ?? [])
+        }
         var lost: [PhotoFile] = []
         let digests = Set(found.map(\.file.digest))
         for var photo in open {
-            // A missing photo may be an earlier copy of a found one.
+            // A photo that was gone may be an earlier copy of a found one.
             guard photo.mayBeEdit, let own = photo.own, isFree(own),
-                !photo.isMissing || !digests.contains(photo.file.digest)
+                !photo.file.isGone || !digests.contains(photo.file.digest)
             else {
                 lost.append(photo.file)
                 continue
@@ -148,7 +156,8 @@ extension FolderScan {
         (doubts, movedMarks, storedPaths) = ([:], [:], [])
     }
 
-    /// Returns the photos to be decided. Photos that were in the index have precedence over missing ones.
+    /// Returns the photos to be decided. Photos that were in the index have precedence over missing ones, and those over
+    /// photos that were gone.
     private func openPhotos(_ gone: Set<Int64>, _ missing: Set<Int64>) throws -> [OpenPhoto] {
         let doubts = Dictionary(doubts.values.map { ($0.id, $0) }) { $1 }
         let known = gone.union(doubts.keys).subtracting(movedMarks.keys)
@@ -164,24 +173,45 @@ extension FolderScan {
             let moved = try isAtPath ? nil : movedPlace(of: file)
             return OpenPhoto(
                 file: file, isMissing: false, own: moved ?? own,
-                mayBeEdit: mayBeEdit || moved != nil, isMoved: moved != nil)
+                mayBeEdit: mayBeEdit || moved != nil, isCertain: moved != nil)
         }
         let missing = missing.subtracting(known).subtracting(movedMarks.keys)
+        let isSameRoot = try index { try !$0.hadOtherRoot }
+        let stored = try marks.storedFiles(missing)
         return try changed
-            + marks.storedFiles(missing).compactMap { file in
-                // The photo is shown again when the file that hides it is removed.
-                if try isRebuilding && isHidden(file.path) && !existing([file.path]).isEmpty {
-                    return nil
-                }
+            + (stored.filter { !$0.isGone } + stored.filter(\.isGone)).compactMap { file in
                 let own = try places { index in
                     try [index.file(at: file.path)?.file].compactMap(\.self)
                 }.first
-                // The files of a lost index, and files that were hidden, may have been edited.
-                let isEdit =
-                    isRebuilding
-                    ? own?.stamp.inode == file.stamp.inode
-                    : !file.isGone && watcher.wasFree(file.path, events) != true
-                return OpenPhoto(file: file, isMissing: true, own: own, mayBeEdit: isEdit)
+                let wasFree = watcher.wasFree(file.path, events)
+                if isRebuilding, own == nil {
+                    // The photo is shown again when the file that hides it is removed, or when a program that has renamed
+                    // it to a backup writes the new file.
+                    let isAbsent = existing([file.path]).isEmpty
+                    if try isAbsent ? wasFree == false : isHidden(file.path) { return nil }
+                }
+                // The files of a lost index, and files that were hidden, may have been edited. A link may lead to another
+                // photo, and another pictures folder has other photos.
+                let isUnreplaced = own?.stamp.inode == file.stamp.inode
+                let mayBeKnown = isSameRoot && !file.isGone
+                let mayBeEdit =
+                    own != nil && wasFree != true
+                    && (isUnreplaced
+                        ? isRebuilding || mayBeKnown
+                        : mayBeKnown && !files.areLinks([absolute(file.path)])[0])
+                // If the former file was moved to another path, both files may have been exchanged.
+                let isReplaced =
+                    mayBeEdit && mayBeKnown && wasFree == false
+                    && events.destination(of: file.path) ?? file.path == file.path
+                var moved: Candidate?
+                if isRebuilding, mayBeKnown, !mayBeEdit,
+                    try own.map({ try isSame($0, file) }) != true
+                {
+                    moved = try movedPlace(of: file)
+                }
+                return OpenPhoto(
+                    file: file, isMissing: true, own: moved ?? own,
+                    mayBeEdit: mayBeEdit || moved != nil, isCertain: isReplaced || moved != nil)
             }
     }
 
@@ -253,11 +283,17 @@ extension FolderScan {
     /// Returns files by the number of bytes of their image data.
     private func byCount(_ places: [Candidate]) throws -> [Int64: [Candidate]] {
         var byCount: [Int64: [Candidate]] = [:]
-        // No file has the expected number of bytes, so only the headers are read.
-        let results = files.digests(
-            places.map { absolute($0.path) }, marks.digests, expecting: -1)
-        for (place, result) in zip(places, results) {
-            if let result { byCount[result.count, default: []].append(place) }
+        var rest = places[...]
+        while !rest.isEmpty {
+            guard !isStopped() else { throw CancellationError() }
+            let batch = rest.prefix(Self.filesAtOnce)
+            rest = rest.dropFirst(Self.filesAtOnce)
+            // No file has the expected number of bytes, so only the headers are read.
+            let results = files.digests(
+                batch.map { absolute($0.path) }, marks.digests, expecting: -1)
+            for (place, result) in zip(batch, results) {
+                if let result { byCount[result.count, default: []].append(place) }
+            }
         }
         return byCount
     }

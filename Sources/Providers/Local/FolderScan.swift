@@ -47,7 +47,7 @@ final class FolderScan {
     var storedPaths: Set<RelativePath> = []
     /// The files that were read for their image data.
     var readings: [RelativePath: DigestReader.Result] = [:]
-    /// True if the index was lost, so that the paths of marked photos are older than their files.
+    /// True if the index was lost or emptied, so that it does not contain the marked photos.
     var isRebuilding = false
     /// The events that this scan uses.
     var events = NameEvents()
