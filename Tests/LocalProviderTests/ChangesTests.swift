@@ -242,6 +242,23 @@ import Testing
         try await folder.shows(["w", "marker", "a"])
     }
 
+    @Test(.timeLimit(.minutes(2)))
+    func `a file that only a scan of everything has found before its writer closes it is shown`()
+        async throws
+    {
+        let folder = try await PhotosFixture.ready(["a.jpg"])
+        let descriptor = open(folder.path("w.jpg"), O_WRONLY | O_CREAT | O_EXCL, 0o600)
+        try PhotosFixture.check(descriptor)
+        defer { close(descriptor) }
+        _ = PhotosFixture.jpeg.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        // The events of the file are not reported, as those under the former path of a folder.
+        let watcher = folder.session.folder.watcher
+        watcher.readPendingEvents()
+        _ = watcher.takeChanges()
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        try await folder.shows(["w", "a"])
+    }
+
     @Test func `hidden files and files that are not images are ignored`() async throws {
         // The title ends before an extension of at most five characters, also before an unknown one.
         let folder = try PhotosFixture(photos: ["a.other", "b.txt", ".b.jpg", ".c/d.jpg"])

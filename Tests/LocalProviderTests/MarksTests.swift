@@ -94,6 +94,28 @@ import Testing
         #expect(!watcher.isUnclosed(entry(name).path))
     }
 
+    /// As `ln p.jpg q.jpg; rm p.jpg`.
+    @Test(arguments: [true, false])
+    func `a new photo that gets another name as a link keeps its ID at once`(
+        isScanOfEverything: Bool
+    ) async throws {
+        let folder = try await PhotosFixture.scanned([])
+        PhotosFixture.makeFolder(folder.root)
+        // The modification time is the present time.
+        try PhotosFixture.write(PhotosFixture.jpeg, to: Array(folder.path("p.jpg").utf8))
+        try await folder.shows(["p"])
+        let id = try await folder.id("p")
+        try await folder.like("p")
+        try PhotosFixture.check(link(folder.path("p.jpg"), folder.path("q.jpg")))
+        unlink(folder.path("p.jpg"))
+        folder.session.folder.watcher.readPendingEvents()
+        var added = entry("q.jpg")
+        added.isClosed = false
+        await folder.session.folder.scan(isScanOfEverything ? nil : [added, entry("p.jpg")])
+        #expect(try await folder.titles(SourceID("likes")) == ["q"])
+        #expect(try await folder.id("q") == id)
+    }
+
     @Test func `other inode numbers do not change a photo`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         try await folder.session.folder.store.run { database in

@@ -2,9 +2,20 @@ internal import Glibc
 internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
+internal import System
 
 /// The comparison of files with the index.
 extension FolderScan {
+    /// Returns true if a file whose close was not observed is complete: it was not written to for some time, has other
+    /// names, or had another name in the index.
+    func isComplete(_ path: RelativePath, _ status: FileStatus) throws -> Bool {
+        if isUnmodified(path, status.stamp) { return true }
+        guard try status.hardLinks > 1 || index({ try !$0.files(stamp: status.stamp).isEmpty })
+        else { return false }
+        watcher.markClosed(path)
+        return true
+    }
+
     /// Returns true if a file was not written to for some time. Not every close is observed, for example if the name of
     /// a file is created after the close.
     func isUnmodified(_ path: RelativePath, _ stamp: FileStamp) -> Bool {

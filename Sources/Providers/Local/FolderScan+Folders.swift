@@ -105,10 +105,7 @@ extension FolderScan {
             case .found(let status)
             where status.kind == .file && !(areLinks && filter.hidesFile(path)):
                 let file = known.removeValue(forKey: name)
-                let isOpen =
-                    !areLinks && status.hardLinks < 2 && watcher.isUnclosed(path)
-                    && !isUnmodified(path, status.stamp)
-                if isOpen {
+                if try !areLinks && watcher.isUnclosed(path) && !isComplete(path, status) {
                     unclosed.insert(path)
                 } else if file?.stamp != status.stamp {
                     // The target of a link may have changed, so the file may be another one.

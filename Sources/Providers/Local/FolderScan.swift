@@ -302,10 +302,7 @@ final class FolderScan {
                 absentFiles.append(path)
             case .found(let status) where status.kind == .file && !filter.hidesFile(path):
                 // A new file is read when its writer closes it. Links are complete at once.
-                let isWhole =
-                    entry.isClosed || status.hardLinks > 1 || isLink
-                    || isUnmodified(path, status.stamp)
-                guard isWhole else {
+                guard try entry.isClosed || isLink || isComplete(path, status) else {
                     unclosed.insert(path)
                     continue
                 }
@@ -429,6 +426,7 @@ final class FolderScan {
             return comparedPaths.contains(path) || visitedPaths.contains(folder)
                 || removed.contains(folder)
         }
+        watcher.reportAgain(unclosed)
         missing = []
         removedFolders = [:]
         publishChanges()

@@ -450,10 +450,7 @@ final class FolderWatcher: Sendable {
             return isLong || state.changed.count == countBefore || state.needsFullScan
         }
         guard hasEnded else { return scheduleReport() }
-        for change in takeChanges() {
-            report(change)
-            if case .entries(let entries) = change { reportAgain(entries.filter { !$0.isClosed }) }
-        }
+        for change in takeChanges() { report(change) }
     }
 
     /// Reads the events until now.
@@ -479,15 +476,15 @@ final class FolderWatcher: Sendable {
         }
     }
 
-    /// Reports files again whose close has not been observed.
-    private func reportAgain(_ entries: [Entry]) {
-        guard !entries.isEmpty else { return }
+    /// Reports files again that a scan has found, unless their close is observed.
+    func reportAgain(_ paths: Set<RelativePath>) {
+        guard !paths.isEmpty else { return }
         queue.asyncAfter(deadline: .now() + .seconds(Int(Self.closedAfterSeconds) + 1)) {
             [weak self] in
             guard let self else { return }
             state.withLock { state in
-                for entry in entries where state.isUnclosed(entry.path) {
-                    state.add(Entry(path: entry.path, isClosed: false))
+                for path in paths where state.isUnclosed(path) {
+                    state.add(Entry(path: path, isClosed: false))
                 }
             }
             scheduleReport()
