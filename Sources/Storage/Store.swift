@@ -346,34 +346,33 @@ package final class Store: Sendable {
         change { $0.problem = problem }
     }
 
-    private func openRepaired(_ file: StoreFile) throws(StorageError) -> Database {
+    /// Opens a file. A new one, or one in place of a damaged one, gets the contents of an earlier file that is still open.
+    private func openRepaired(
+        _ file: StoreFile, from earlier: Database? = nil
+    ) throws(StorageError) -> Database {
         switch try file.state() {
         case .new:
-            let (new, _) = try writeNew(file, from: nil)
+            let (new, _) = try writeNew(file, from: nil, earlier)
             try file.take(new)
-        case .lost: try replace(file, .damaged(path))
+        case .lost: try replace(file, .damaged(path), earlier)
         case .present:
             do throws(StorageError) {
                 return try openChecked(file)
             } catch {
                 guard error.isAboutContents else { throw error }
-                try replace(file, error)
+                try replace(file, error, earlier)
             }
         }
         return try openChecked(file)
     }
 
-    /// Writes the contents of a deleted file, which are still readable through the open one, to its path. A file that
-    /// is there now stays.
+    /// Writes the contents of a deleted file, which are still readable through the open one, to its path. A whole file
+    /// that is there now stays.
     private func writeAgain(_ database: Database) throws(StorageError) {
         let file = StoreFile(path)
         if case .inUse = lock?.attempt() { return }
         try PrivateFolder.create(file.folder)
-        guard try file.state() == .new else { return }
-        let new = try file.replacement()
-        try database.copy(to: new.path)
-        try new.sync()
-        try file.take(new.path)
+        _ = try openRepaired(file, from: database)
     }
 
     private func openChecked(_ file: StoreFile) throws(StorageError) -> Database {
@@ -385,20 +384,23 @@ package final class Store: Sendable {
         return database
     }
 
-    /// Sets a file aside. The new one gets what can be read of it, if it is damaged.
-    private func replace(_ file: StoreFile, _ error: StorageError) throws(StorageError) {
+    /// Sets a file aside. The new one gets the contents of an earlier file, or what can be read of a damaged one.
+    private func replace(
+        _ file: StoreFile, _ error: StorageError, _ earlier: Database?
+    ) throws(StorageError) {
         let message: Message
         var copy = ""
         var rejected = 0
         if case .newerVersion = error {
-            copy = try file.setAside("newer", for: writeNew(file, from: nil).path)
+            copy = try file.setAside("newer", for: writeNew(file, from: nil, earlier).path)
             message = Message(
                 "{file} was written by a newer version of Image Feed; it was renamed to {copy}, and a new file was created.",
                 ["file": file.path, "copy": copy])
         } else {
-            let damaged = DamagedDatabase(file, maximumBytes: 1 << 30)
+            let damaged =
+                earlier == nil ? DamagedDatabase(file, maximumBytes: 1 << 30) : nil
             let new: String
-            (new, rejected) = try writeNew(file, from: damaged)
+            (new, rejected) = try writeNew(file, from: damaged, earlier)
             copy = try file.setAside("damaged", for: new)
             message = Message(
                 "{file} was damaged; it was renamed to {copy}, and what could be read was taken over.",
@@ -409,12 +411,18 @@ package final class Store: Sendable {
         change { $0.copies.append((copy, message)) }
     }
 
-    /// Writes a file with the tables, and the rows of a damaged one, beside the path.
+    /// Writes a file with the contents of an earlier one, or with the tables and the rows of a damaged one, beside the
+    /// path.
     private func writeNew(
-        _ file: StoreFile, from damaged: DamagedDatabase?
+        _ file: StoreFile, from damaged: DamagedDatabase?, _ earlier: Database?
     ) throws(StorageError) -> (path: String, rejected: Int) {
         let new = try file.replacement()
         do throws(StorageError) {
+            if let earlier {
+                try earlier.copy(to: new.path)
+                try new.sync()
+                return (new.path, 0)
+            }
             let database = try Database(path: new.path, durability: .full)
             try database.prepare(formats)
             let rejected = try database.transaction { () throws(StorageError) in

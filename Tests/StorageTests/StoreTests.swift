@@ -380,6 +380,31 @@ extension Database {
         #expect(try durable().runAndWait { try $0.count("account") } == 2)
     }
 
+    @Test(arguments: ["x", String(repeating: "text", count: 3000)])
+    func `a damaged file in place of the open one is set aside`(text: String) throws {
+        let store = durable()
+        try store.runAndWait { try $0.add(account: "a") }
+        try folder.write(text, to: "data/other")
+        #expect(rename(folder.appending("data/other"), path) == 0)
+        try store.runAndWait { try $0.add(account: "b") }
+        #expect(try names.contains("data.sqlite.damaged-1"))
+        #expect(store.notices.count == 1)
+        store.close()
+        let again = durable()
+        #expect(try again.runAndWait { try $0.count("account") } == 2)
+        #expect(again.notices.isEmpty)
+    }
+
+    @Test func `a whole file that replaces the open one is used`() throws {
+        try fill(durable())
+        try FileManager.default.copyItem(atPath: path, toPath: folder.appending("data/other"))
+        let store = durable()
+        try store.runAndWait { try $0.add(account: "b") }
+        #expect(rename(folder.appending("data/other"), path) == 0)
+        #expect(try store.runAndWait { try $0.count("account") } == 1)
+        #expect(store.notices.isEmpty)
+    }
+
     @Test func `a task fails while a deleted folder cannot be created again`() throws {
         let store = durable()
         try store.runAndWait { try $0.add(account: "a") }
