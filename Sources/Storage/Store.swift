@@ -193,12 +193,12 @@ package final class Store: Sendable {
     package func close() { queue.sync { closeAll() } }
 
     /// Removes all deleted data from the file and from what SQLite has created for it, and deletes the copies that were
-    /// set aside and contain a text. It is tried again after a failure, such as a full disk.
+    /// set aside and contain one of some texts. It is tried again after a failure, such as a full disk.
     ///
-    /// - Parameter text: A text that all data to be deleted belong to, such as the ID of an account; nil for none.
-    package func scrub(copiesWith text: String? = nil) async {
+    /// - Parameter texts: Texts of the data to be deleted, such as the ID of an account.
+    package func scrub(copiesWith texts: [String] = []) async {
         await queue.run { [self] () -> Void in
-            if let text { deleteCopies(with: text) }
+            deleteCopies(with: texts.filter { !$0.isEmpty })
             scrubTime = .now
             if let database = try? opened() { scrubIfDue(database) }
         }
@@ -225,9 +225,9 @@ package final class Store: Sendable {
         self.scrubTime = (try? database.scrub()) == nil ? .now + Self.pause : nil
     }
 
-    private func deleteCopies(with text: String) {
-        let file = StoreFile(path)
-        let deleted = file.copies.filter { StoreFile($0).contains(text) }
+    private func deleteCopies(with texts: [String]) {
+        guard !texts.isEmpty else { return }
+        let deleted = StoreFile(path).copies.filter { StoreFile($0).contains(anyOf: texts) }
         for path in deleted { unlink(path) }
         change { state in
             state.copies.removeAll { deleted.contains($0.path) }

@@ -27,8 +27,12 @@ struct StoreFile {
     }
 
     /// The folder of the path, also if that is a link.
-    var folder: String { String(name[..<(name.lastIndex(of: "/") ?? name.startIndex)]) }
+    var folder: String { Self.folder(of: name) }
     private var journal: String { path + "-journal" }
+
+    private static func folder(of path: String) -> String {
+        String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+    }
 
     /// Reads the state.
     ///
@@ -94,10 +98,10 @@ struct StoreFile {
         return bytes
     }
 
-    /// Returns true if the file contains a text.
-    func contains(_ text: String) -> Bool {
+    /// Returns true if the file contains one of some texts.
+    func contains(anyOf texts: [String]) -> Bool {
         guard let bytes = bytes(maximumBytes: 1 << 30) else { return false }
-        return bytes.contains(Array(text.utf8))
+        return texts.contains { bytes.contains(Array($0.utf8)) }
     }
 
     // MARK: Changes
@@ -155,7 +159,7 @@ struct StoreFile {
     }
 
     /// Waits until the names in the folder are on the disk, which SQLite does only for journals.
-    private func syncFolder() { _ = Self.sync(folder, O_RDONLY | O_DIRECTORY) }
+    private func syncFolder() { _ = Self.sync(Self.folder(of: path), O_RDONLY | O_DIRECTORY) }
 
     private static func sync(_ path: String, _ flags: Int32) -> Bool {
         let descriptor = open(path, flags | O_CLOEXEC)
@@ -164,8 +168,9 @@ struct StoreFile {
         return fsync(descriptor) == 0
     }
 
-    /// The files that were set aside.
+    /// The files that were set aside, beside the target of a link.
     var copies: [String] {
+        let folder = Self.folder(of: path)
         let name = path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]
         let names = (try? DirectoryListing(folder))?.names ?? []
         return names.filter { $0.hasPrefix("\(name).damaged-") || $0.hasPrefix("\(name).newer-") }
