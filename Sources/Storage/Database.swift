@@ -50,7 +50,7 @@ package final class Database {
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
         let code = sqlite3_open_v2(path, &opened, flags, nil)
         guard let opened, code == SQLITE_OK else {
-            let reason = opened.map(Self.reason) ?? "out of memory"
+            let reason = opened.map { Self.reason($0, path) } ?? "out of memory"
             sqlite3_close_v2(opened)
             throw .cannotOpen(path, reason)
         }
@@ -174,6 +174,9 @@ package final class Database {
     /// The number of rows that the last statement inserted, updated or deleted.
     package var changedRows: Int { Int(sqlite3_changes(raw)) }
 
+    /// The number of rows that all statements inserted, updated or deleted.
+    var totalChanges: Int64 { sqlite3_total_changes64(raw) }
+
     /// The number of operations that cached statements have performed, for measurements.
     package var operationCount: Int { statements.values.reduce(0) { $0 + $1.operationCount } }
 
@@ -250,12 +253,15 @@ package final class Database {
     }
 
     private static func readOnlyReason(_ path: String) -> String {
-        access(path, W_OK) == 0 ? "it is read-only" : String(cString: strerror(errno))
+        access(path, W_OK) == 0 && access(StoreFile(path).folder, W_OK) == 0
+            ? "it is read-only" : String(cString: strerror(errno))
     }
 
     /// Returns the text of the last system error, or of the SQLite error if there is none.
-    private static func reason(_ raw: OpaquePointer) -> String {
+    private static func reason(_ raw: OpaquePointer, _ path: String) -> String {
         let code = sqlite3_system_errno(raw)
+        // SQLite opens a journal that it cannot create for reading, and has the error of that.
+        if code == ENOENT, access(path, F_OK) == 0 { return readOnlyReason(path) }
         return code == 0 ? String(cString: sqlite3_errmsg(raw)) : String(cString: strerror(code))
     }
 
@@ -268,7 +274,9 @@ package final class Database {
         case SQLITE_CORRUPT, SQLITE_NOTADB: throw .damaged(path)
         case SQLITE_READONLY:
             throw .readOnly(path, readOnlyReason(path))
-        case SQLITE_CANTOPEN, SQLITE_PERM: throw .cannotOpen(path, reason(raw))
+        case SQLITE_CANTOPEN, SQLITE_PERM: throw .cannotOpen(path, reason(raw, path))
+        case SQLITE_IOERR:
+            throw .failed(code: code, message: "\(path): \(String(cString: sqlite3_errmsg(raw)))")
         default: throw .failed(code: code, message: String(cString: sqlite3_errmsg(raw)))
         }
     }

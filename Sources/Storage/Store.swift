@@ -23,7 +23,7 @@ package final class Store: Sendable {
     private struct State {
         /// The messages about files that were set aside, by their paths.
         var copies: [(path: String, message: Message)] = []
-        /// The reason why the file cannot be written; nil if it can.
+        /// The reason why the file cannot be used or written; nil if it can.
         var problem: StorageError?
         /// The time of the last failure to use the file; nil if it is used.
         var failed: SuspendingClock.Instant?
@@ -74,7 +74,7 @@ package final class Store: Sendable {
         }
     }
 
-    /// The reason why a durable file cannot be written; nil if it can, or before the first task.
+    /// The reason why a durable file cannot be used or written; nil if it can, or before the first task.
     package var writeError: StorageError? { state.withLock(\.problem) }
 
     /// - Parameters:
@@ -237,11 +237,19 @@ package final class Store: Sendable {
     private func perform<Value>(_ body: (Database) throws -> Value) throws -> Value {
         let database = try opened()
         do {
+            let changes = database.totalChanges
             let value = try body(database)
+            if writeError != nil, database.totalChanges != changes { report(nil) }
             scrubIfDue(database)
             return value
         } catch let error as StorageError {
-            guard try replaceDatabase(after: error) else { throw error }
+            guard try replaceDatabase(after: error) else {
+                // Otherwise the reason was reported when the file was opened.
+                if policy == .durable, error.isAboutFile, self.database?.writeError == nil {
+                    report(error)
+                }
+                throw error
+            }
             return try body(opened())
         }
     }
@@ -282,7 +290,10 @@ package final class Store: Sendable {
             switch policy {
             case .durable:
                 guard database.isMoved else { return database }
-                try writeAgain(database)
+                do throws(StorageError) { try writeAgain(database) } catch {
+                    report(error)
+                    throw error
+                }
                 closeAll()
             case .disposable:
                 let isGone = database.isMoved

@@ -380,6 +380,33 @@ extension Database {
         #expect(try durable().runAndWait { try $0.count("account") } == 2)
     }
 
+    @Test func `a file that cannot be written while it is used is reported until it can`() throws {
+        let store = durable()
+        try store.runAndWait { try $0.add(account: "a") }
+        unlink(path)
+        mkfifo(path, 0o600)
+        #expect(throws: StorageError.self) { try store.runAndWait { try $0.add(account: "b") } }
+        #expect(
+            store.notices.map(\.english) == ["\(path) cannot be opened: it is not a regular file."])
+        unlink(path)
+        try store.runAndWait { try $0.add(account: "c") }
+        #expect(store.notices.isEmpty)
+    }
+
+    @Test func `an error of the disk is reported with the file until a write succeeds`() throws {
+        try fill(durable())
+        let store = durable()
+        _ = try store.runAndWait { try $0.count("account") }
+        mkdir("\(path)-journal", 0o700)
+        #expect(throws: StorageError.self) { try store.runAndWait { try $0.add(account: "b") } }
+        #expect(store.notices.map(\.english).first?.contains(path) == true)
+        rmdir("\(path)-journal")
+        _ = try store.runAndWait { try $0.count("account") }
+        #expect(!store.notices.isEmpty)
+        try store.runAndWait { try $0.add(account: "c") }
+        #expect(store.notices.isEmpty)
+    }
+
     @Test(arguments: ["x", String(repeating: "text", count: 3000)])
     func `a damaged file in place of the open one is set aside`(text: String) throws {
         let store = durable()
