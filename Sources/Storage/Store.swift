@@ -425,10 +425,12 @@ package final class Store: Sendable {
                 earlier == nil ? DamagedDatabase(file, maximumBytes: 1 << 30) : nil
             let new: String
             (new, rejected) = try writeNew(file, from: damaged, earlier)
-            copy = try file.setAside("damaged", for: new)
+            // The file may be missing beside its journal.
+            let suffix = access(file.path, F_OK) == 0 ? "" : "-journal"
+            copy = try file.setAside("damaged", for: new) + suffix
             message = Message(
                 "{file} was damaged; it was renamed to {copy}, and what could be read was taken over.",
-                ["file": file.path, "copy": copy])
+                ["file": file.path + suffix, "copy": copy])
         }
         logger.error(
             "\(message)", metadata: ["reason": "\(error)", "rejected rows": "\(rejected)"])

@@ -246,6 +246,22 @@ extension Database {
             ])
     }
 
+    @Test func `a journal that is set aside without a file is named`() throws {
+        try fill(durable())
+        unlink(path)
+        try folder.write("journal", to: "data/data.sqlite-journal")
+        let store = durable()
+        #expect(try store.runAndWait { try $0.count("account") } == 0)
+        #expect(try names == ["data.sqlite", "data.sqlite.damaged-1-journal"])
+        #expect(
+            store.notices.map(\.english) == [
+                """
+                \(path)-journal was damaged; it was renamed to \(path).damaged-1-journal, and what \
+                could be read was taken over.
+                """
+            ])
+    }
+
     @Test(arguments: [off_t(1), 99])
     func `a file without a complete header is damaged`(bytes: off_t) throws {
         try fill(durable())
