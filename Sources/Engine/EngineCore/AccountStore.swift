@@ -167,8 +167,8 @@ nonisolated package struct AccountStore: Sendable {
                 return names ?? []
             }
         }
-        // The ID may be damaged in a copy.
-        await store.scrub(copiesWith: [id.text] + names)
+        // The ID may be damaged in a copy. Short texts are in copies without the account, too.
+        await store.scrub(copiesWith: [id.text] + names.filter { $0.utf8.count >= 4 })
     }
 
     private static func write(_ id: AccountID?, to database: Database) throws(StorageError) {
