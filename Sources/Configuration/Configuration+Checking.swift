@@ -17,7 +17,7 @@ extension Configuration {
                 Message("“{value}” is neither true nor false", values)
             case .size where configuration.bytes(group, key) == nil:
                 Message("“{value}” is not a size, such as 512M", values)
-            case .port where UInt16(text) ?? 0 == 0:
+            case .port where UInt16(text.trimmed) ?? 0 == 0:
                 Message("“{value}” is not a port from 1 to 65535", values)
             case .contact where configuration.contact == nil:
                 Message(

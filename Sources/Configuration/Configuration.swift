@@ -49,9 +49,13 @@ package struct Configuration: Sendable {
         }
     }
 
-    /// Returns all values in a group, by key.
+    /// Returns all values in a group, by key. Numbers and Boolean values are without the blanks at their end.
     package func group(_ name: String) -> [String: String] {
-        groups[name, default: [:]].mapValues { String(decoding: $0, as: UTF8.self) }
+        groups[name, default: [:]].mapValues {
+            let text = String(decoding: $0, as: UTF8.self)
+            let isPlain = ["true", "false"].contains(text.trimmed) || Int(text.trimmed) != nil
+            return isPlain ? String(text.trimmed) : text
+        }
     }
 
     /// The names of the groups for servers: `photos.lan` for `[Server photos.lan]`.

@@ -125,6 +125,7 @@ import Testing
         ("[Provider rss]\nEnabled=no", "[Provider rss] Enabled: “no” is neither true nor false"),
         ("[Daemon]\nCacheLimit=1G\nNotifications=false\n[Plugins]\nAllowUnsandboxed=true", nil),
         ("[Daemon]\nCacheLimit=1G \nNotifications=false\t\nRefreshInterval=15m ", nil),
+        ("[Provider unsplash]\nRedirectPort=43117 ", nil),
         ("[Provider rss]\nUrl=any\nEnabled=\n[X-Mine]\nKey=any", nil),
     ])
     func `entries without an effect are reported`(text: String, problem: String?) throws {
@@ -134,6 +135,17 @@ import Testing
         #expect(
             configuration.problems(plugins: ["rss"]).map(\.description)
                 == (problem.map { ["\(directory.appending("a.conf")), line 2: \($0)"] } ?? []))
+    }
+
+    @Test func `providers get numbers and Boolean values without blanks at the end`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(
+            "[Provider rss]\nEnabled=false \nRedirectPort=43117\t\nName=a \n", to: "a.conf")
+        let configuration = Configuration(paths: [directory.appending("a.conf")])
+        #expect(
+            configuration.group("Provider rss") == [
+                "Enabled": "false", "RedirectPort": "43117", "Name": "a ",
+            ])
     }
 
     @Test func `the line of an entry without an effect is that of its last value`() throws {
