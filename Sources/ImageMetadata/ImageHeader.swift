@@ -43,9 +43,10 @@ package struct ImageHeader: Hashable, Sendable {
         _ exif: Exif?, _ packet: (some ByteSource)?, _ time: CivilTime? = nil
     ) {
         let xmp = exif?.taken == nil ? XMP(packet) : nil
-        taken =
-            exif?.taken ?? xmp?.taken ?? time ?? exif?.located ?? xmp?.located ?? exif?.changed
-        if taken?.isPlausible != true { taken = nil }
+        let times = [
+            exif?.taken, xmp?.taken, time, exif?.located, xmp?.located, exif?.changed,
+        ]
+        taken = times.lazy.compactMap(\.self).first(where: \.isPlausible)
         details = exif?.details ?? xmp?.details ?? CaptureDetails()
     }
 

@@ -89,6 +89,9 @@ struct DateTests {
         #expect(Self.inJPEG(block) == time)
         let date = ExifBlock.Field.text(0x1d, "2011:02:03")
         #expect(Self.inJPEG(Self.exif(image: fields, location: [date]))?.offset == 0)
+        // A receiver without a fix.
+        let reset = ExifBlock.Field.text(0x1d, "2080:01:06")
+        #expect(Self.inJPEG(Self.exif(image: fields, location: [reset])) == time)
         let packet = Self.xmp("<x xmp:CreateDate='2001-02-03T04:05:06Z'/>")
         #expect(Self.taken(Array("Exif\0\0".utf8) + block, packet) == Self.utc)
     }
