@@ -103,8 +103,7 @@ extension Configuration {
                 (own ?? Self.pluginKeys)[key] ?? Self.commonKeys[key] ?? (own == nil ? .text : nil)
         } else if group.hasPrefix(Self.serverPrefix), group != Self.serverPrefix {
             let server = String(group.dropFirst(Self.serverPrefix.count))
-            let host = server.count { $0 == ":" } > 1 ? "[\(server)]" : server
-            guard WebAddress("https://\(host)")?.host == host.lowercased() else {
+            guard Self.host(ofServer: server) != nil else {
                 return Message("a server is named by its host without a port, such as photos.lan")
             }
             kind = Self.serverKeys[key]

@@ -65,6 +65,16 @@ package struct Configuration: Sendable {
     }
     static let serverPrefix = "Server "
 
+    /// Returns the host to which requests for a server go: `::1` for `[Server 0::1]`, and the ASCII form of an
+    /// internationalized name; nil for another name than that of a host.
+    package static func host(ofServer name: String) -> String? {
+        let colons = name.count { $0 == ":" }
+        guard colons != 1, !name.contains(where: { "/?#[]".contains($0) }),
+            let address = try? ServerAddress(colons == 0 ? name : "[\(name)]")
+        else { return nil }
+        return address.host.filter { !"[]".contains($0) }
+    }
+
     /// Returns the value of a key; nil if it is not set or empty.
     package func string(_ group: String, _ key: String) -> String? {
         path(group, key).map { String(decoding: $0, as: UTF8.self) }

@@ -303,9 +303,10 @@ extension Configuration {
     fileprivate func certificateFiles(_ folders: UserFolders) -> [String: String] {
         var files: [String: String] = [:]
         for server in servers {
-            guard let path = self.path("Server \(server)", "CertificateFile") else { continue }
-            files[server.lowercased()] = String(
-                decoding: folders.absolutePath(path), as: UTF8.self)
+            guard let host = Self.host(ofServer: server),
+                let path = self.path("Server \(server)", "CertificateFile")
+            else { continue }
+            files[host] = String(decoding: folders.absolutePath(path), as: UTF8.self)
         }
         return files
     }

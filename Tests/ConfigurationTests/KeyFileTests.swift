@@ -107,6 +107,7 @@ import Testing
         ("[Server Photos.lan]\nCertificateFile=/a", nil),
         ("[Server 192.0.2.1]\nCertificateFile=/a", nil),
         ("[Server 2001:db8::1]\nCertificateFile=/a", nil),
+        ("[Server bücher.example]\nCertificateFile=/a", nil),
         ("[Server ]\nCertificateFile=/a", "[Server ] CertificateFile: there is no such group"),
         (
             "[Provider unsplash]\nApiUrl=ftp://x",
@@ -146,6 +147,15 @@ import Testing
             configuration.group("Provider rss") == [
                 "Enabled": "false", "RedirectPort": "43117", "Name": "a ",
             ])
+    }
+
+    @Test(arguments: [
+        ("Photos.lan", "photos.lan"), ("bücher.example", "xn--bcher-kva.example"),
+        ("127.1", "127.0.0.1"), ("FD00:0::1", "fd00::1"), ("photos.lan:443", nil),
+        ("a b", nil), ("ada@photos.lan", nil),
+    ])
+    func `a group of a server names the host of requests`(name: String, host: String?) {
+        #expect(Configuration.host(ofServer: name) == host)
     }
 
     @Test func `the line of an entry without an effect is that of its last value`() throws {
