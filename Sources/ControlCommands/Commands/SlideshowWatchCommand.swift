@@ -46,7 +46,8 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
 
 /// A client that is attached to the slideshow, and prints its current photo or runs a program for it.
 ///
-/// The client attaches again after a restart of the daemon, and to a slideshow that was removed and created again. Only its first call starts the daemon.
+/// The client attaches again after a restart of the daemon, and to a slideshow that was removed and created again. Only
+/// its first call starts the daemon.
 @MainActor
 final class SlideshowWatch {
     private let client: ServiceClient
