@@ -189,19 +189,6 @@ package final class Store: Sendable {
         }
     }
 
-    /// Keeps the contents of a disposable file in memory for some time, because the disk is full.
-    ///
-    /// - Returns: False if they were in memory before.
-    package func keepInMemory() async -> Bool {
-        await queue.run { [self] () -> Bool in
-            guard policy == .disposable, database?.identity != nil else { return false }
-            closeAll()
-            recordFailure(.full)
-            replacements.add(1, ordering: .relaxed)
-            return true
-        }
-    }
-
     /// Waits for the queued tasks and closes the file. Blocks; only for use at the end of a program.
     package func close() { queue.sync { closeAll() } }
 

@@ -56,8 +56,10 @@ extension PictureFolder {
     func readNow<Value: Sendable>(
         _ body: @escaping @Sendable (PictureIndex) throws -> Value
     ) async throws -> Value {
-        if case .failed(let reason, _) = state.withLock(\.status), !state.withLock(\.isOpen) {
-            throw ProviderError.failed(reason)
+        if case .failed(let reason, let remedy) = state.withLock(\.status),
+            !state.withLock(\.isOpen)
+        {
+            throw remedy == .freeSpace ? ProviderError.storageFull : .failed(reason)
         }
         do {
             if isIndexReplaced { throw StorageError.damaged(store.path) }

@@ -77,28 +77,10 @@ extension PictureFolder {
         } catch StorageError.damaged where beginRecreation() {
             await scan(nil)
         } catch {
-            if case StorageError.full = error, await keepIndexInMemory() { return await scan(nil) }
             endRefresh(
                 state.withLock { Array($0.refreshers.keys) }, Result.failure(error))
             recordFailure(error, isOfWholeScan: entries == nil)
         }
-    }
-
-    /// Continues without a file if the disk is too full to fill the index of this folder.
-    ///
-    /// - Returns: True if another scan is necessary.
-    private func keepIndexInMemory() async -> Bool {
-        if state.withLock(\.isOpen) {
-            let isComplete = try? await store.run { try PictureIndex($0).isComplete }
-            guard isComplete == false else { return false }
-        }
-        guard await store.keepInMemory() else { return false }
-        state.withLock { state in
-            state.wasRecreated = true
-            state.isOpen = false
-            state.isScanned = false
-        }
-        return true
     }
 
     /// Scans, and resumes the refresh calls that wait for the scan. Called on the scan queue.
