@@ -168,7 +168,8 @@ struct DateTests {
         (date[2], time[2]) = (62, 63)
         #expect(Self.taken(head + date + time) == Self.utc)
         let later = [0x1c, 2, 62, 0, 8] + Array("20110203".utf8)
-        #expect(Self.taken(head + later + Self.iptcDate + Self.iptcTime) == Self.utc)
+        let creation = Self.iptcDate + Self.iptcTime
+        #expect(Self.taken(Array("Photoshop 3.0\0".utf8) + later + creation) == Self.utc)
     }
 
     @Test(arguments: [1, 4, 7]) func `the time is read from IPTC of a TIFF file`(type: Int) {

@@ -101,6 +101,8 @@ struct LocalSettingsTests {
         _ = try await control("refresh")
         #expect(
             try await control("download", id, "--output", folder).output
-                == "\(folder)/My trip, 2\u{fffd}.png\n")
+                == "\(folder)/My trip, 2\u{fffd}.PNG\n")
+        let saved = Array("\(folder)/My trip, 2".utf8) + [0xff] + Array(".PNG\0".utf8)
+        #expect(access(saved.map(CChar.init(bitPattern:)), F_OK) == 0)
     }
 }
