@@ -36,8 +36,9 @@ enum DescriptorThread {
         event.data.u64 = id
         let operation = added.insert(id).inserted ? EPOLL_CTL_ADD : EPOLL_CTL_MOD
         guard epoll_ctl(epoll, operation, source.descriptor, &event) != 0 else { return }
-        // epoll rejects regular files, which are always ready.
+        // epoll rejects regular files, which are always ready, and have no other end that closes.
         added.remove(id)
+        guard source.event != .closing else { return }
         DispatchQueue.main.async { MainActor.assumeIsolated { report(id) } }
     }
 
