@@ -154,14 +154,15 @@ package final class AccountList {
                 try await store.delete(account.id, defaultAccount: newDefault?.id)
                 engine.tokenRecipients[account.id] = nil
             }
+            // The combined feed and slideshows would read the account while its tokens are revoked.
+            all.removeAll { $0 === account }
             if isTokenAbandoned {
                 account.emit(.tokenRemains(engine.remainingTokenMessage(account)))
             } else if await engine.revocations.areDue(of: account.id) {
                 account.emit(.tokenRemains(engine.unrevokedTokenMessage(account)))
             }
-            all.removeAll { $0 === account }
             engine.emit(.accountRemoved(account))
-            // Before the removal, observers would announce the state of an account whose session has not begun.
+            // If the session ended first, observers would announce the state "loading" with the removal.
             account.endSession()
             engine.notifications.resolveAll(about: .account(account.id))
             engine.updateSecretsConnection()
