@@ -50,7 +50,7 @@ struct SlideshowStoreTests {
             cursor: "cursor", round: 3,
             parts: [
                 AccountID(stored: "a"): .init(
-                    edition: SourceID("all"), cursor: "c", hasEnded: true, pass: 2,
+                    edition: "all", cursor: "c", hasEnded: true, pass: 2,
                     top: PhotoID("t"))
             ], hideNumber: 5)
     }

@@ -28,7 +28,7 @@ nonisolated struct Playlist: Hashable, Sendable {
     /// The position up to which the photos of a part of the source were read.
     struct Part: Hashable, Sendable {
         /// See ``SlideshowPart/edition``.
-        var edition: SourceID
+        var edition: String
         /// The cursor of the next page; empty for the first one.
         var cursor = ""
         /// True if the last page of this pass was read.

@@ -69,7 +69,7 @@ nonisolated struct PlaylistTables {
             [.text(name)]
         ) { row throws(StorageError) in
             parts[AccountID(stored: row.text(0))] = Playlist.Part(
-                edition: SourceID(row.text(1)), cursor: row.text(2), hasEnded: row.integer(3) != 0,
+                edition: row.text(1), cursor: row.text(2), hasEnded: row.integer(3) != 0,
                 pass: row.integer(4), top: row.optionalText(5).map { PhotoID($0) })
         }
         let columns = Self.photoColumns.map { "\"photo_\($0.name)\"" }.joined(separator: ", ")
@@ -199,7 +199,7 @@ nonisolated struct PlaylistTables {
             try query(
                 "INSERT OR REPLACE INTO playlist_part VALUES (?, ?, ?, ?, ?, ?, ?)",
                 [
-                    .text(account.text), .text(part.edition.text), .text(part.cursor),
+                    .text(account.text), .text(part.edition), .text(part.cursor),
                     .bool(part.hasEnded), .integer(part.pass), .text(part.top?.text),
                 ])
         case .left(let account):

@@ -338,7 +338,7 @@ package final class SlideshowReader {
             new > 0 || part.isSelection
         else { return slideshow.photosMayBeAvailable() }
         // The search begins after the new photos are known.
-        arrivals[account, default: 0] += max(new, 1)
+        arrivals[account, default: 0] += settings.isShuffled ? max(new, 1) : new
         readAhead()
     }
 

@@ -73,7 +73,7 @@ nonisolated package struct SlideshowPart: Hashable, Sendable {
     /// True if photos leave the source without being removed, such as the liked photos.
     let isSelection: Bool
     /// The source, with the date for the photos of a date: on another date, the source has other photos.
-    let edition: SourceID
+    let edition: String
 
     package init(
         account: AccountID, source: SourceID, isLocal: Bool, isSelection: Bool,
@@ -81,7 +81,7 @@ nonisolated package struct SlideshowPart: Hashable, Sendable {
     ) {
         self.account = account
         self.source = source
-        edition = date.map { SourceID("\(source.text)/\($0)") } ?? source
+        edition = date.map { "\(source.text)/\($0)" } ?? source.text
         self.isLocal = isLocal
         self.isSelection = isSelection
     }
