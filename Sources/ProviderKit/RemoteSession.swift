@@ -200,6 +200,11 @@ public protocol RemoteLikes: RemoteFeed {
     /// The source with the user's liked photos.
     var likesSource: SourceID { get }
 
+    /// True if ``likesSource`` begins with the latest like. False for another order, such as that of the dates of the
+    /// photos: a photo that is missing at its top may be further down. The default is false. A plugin cannot implement
+    /// this property.
+    var listsLatestLikesFirst: Bool { get }
+
     /// Returns the prefix of the IDs of a like group: the photos that the service likes as one, such as the photos of a
     /// post.
     ///
@@ -223,6 +228,8 @@ public protocol RemoteLikes: RemoteFeed {
 extension RemoteLikes {
     /// False.
     public var hasLocalLikes: Bool { false }
+    /// False.
+    public var listsLatestLikesFirst: Bool { false }
     /// Returns nil.
     public func likeGroupPrefix(_ photo: PhotoID) -> String? { nil }
 }

@@ -23,6 +23,30 @@ struct KnownLikesTests {
         #expect(try await fixture.walk("likes").count == 8)
     }
 
+    @Test func `a like of an old photo remains if the list of likes has the order of the photos`()
+        async throws
+    {
+        let photos = (1...9).map { "p\($0)" }
+        let fixture = try await ServiceFixture(photos)
+        fixture.service.state.update { $0.liked = Set(photos.prefix(8)) }
+        #expect(try await fixture.page("likes").ids == ["p1", "p2", "p3"])
+        #expect(try await fixture.walk().last == "p9")
+        #expect(try await fixture.account.setLiked("p9", true) == .done)
+        for _ in 0..<2 {
+            fixture.ports.time.update { $0 = $0 + .seconds(601) }
+            _ = try await fixture.account.refreshFeed("likes")
+            #expect(try await fixture.account.photo("p9").isLiked)
+        }
+        #expect(try await fixture.walk("likes").sorted() == photos)
+        _ = try await fixture.account.refreshFeed("likes")
+        #expect(try await fixture.walk("likes").sorted() == photos)
+        // The list with its end proves that the photo is no longer liked.
+        fixture.service.state.update { $0.liked = ["p1"] }
+        fixture.ports.time.update { $0 = $0 + .seconds(601) }
+        _ = try await fixture.account.refreshFeed("likes")
+        #expect(try await fixture.walk("likes") == ["p1"])
+    }
+
     @Test func `the number of likes is known after a restart before the service replies`()
         async throws
     {

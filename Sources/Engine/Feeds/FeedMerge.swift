@@ -47,6 +47,12 @@ nonisolated struct FeedMerge {
         if arrival.isExact, let known = try tables.photos.photo(entry.photo) {
             let shown = arrival.overlay(entry.photo)
             if shown == true { return }
+            // In another order than that of the likes, a photo that was liked here may be further down.
+            if shown == nil, known.photo.isLiked, known.likeConfirmed.secondsSince1970 > 0,
+                page.next != nil, !arrival.hasLatestLikesFirst
+            {
+                return
+            }
             if shown == nil, known.photo.isLiked,
                 let photo = try tables.photos.setLiked(
                     entry.photo, false, likes: nil, confirmed: known.likeConfirmed)

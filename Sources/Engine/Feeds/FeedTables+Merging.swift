@@ -42,6 +42,8 @@ nonisolated extension FeedTables {
         let part: FeedOrder.Part?
         /// True for the photos that the user likes: a photo that is missing is no longer liked.
         let isExact: Bool
+        /// True if the source begins with the photo that was liked last.
+        let hasLatestLikesFirst: Bool
         /// True if the page tokens of the service remain valid for the same position.
         var hasStablePageTokens = false
         /// The generation of the source when a part was requested again.
@@ -54,11 +56,13 @@ nonisolated extension FeedTables {
 
         package init(
             page: RemotePage, part: FeedOrder.Part?, isExact: Bool,
-            hasStablePageTokens: Bool = false, generation: Int64? = nil, now: Timestamp
+            hasLatestLikesFirst: Bool = false, hasStablePageTokens: Bool = false,
+            generation: Int64? = nil, now: Timestamp
         ) {
             self.page = page
             self.part = part
             self.isExact = isExact
+            self.hasLatestLikesFirst = hasLatestLikesFirst
             self.hasStablePageTokens = hasStablePageTokens
             self.generation = generation
             self.now = now

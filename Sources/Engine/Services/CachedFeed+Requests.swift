@@ -105,6 +105,7 @@ extension CachedFeed {
         if page.next == nil { activity.recordEnd(source, now: owner.now) }
         let arrival = FeedTables.Arrival(
             page: page, part: part, isExact: source == likesSource,
+            hasLatestLikesFirst: session.remoteLikes?.listsLatestLikesFirst == true,
             hasStablePageTokens: session.hasStablePageTokens(in: source), generation: generation,
             now: owner.now)
         request?.isExplicit = requested[source] != nil

@@ -9,6 +9,7 @@ internal import WebService
 final class MastodonSession: ServiceSession, RemoteLikes {
     let connection: ServiceConnection<MastodonClient>
     let likesSource = MastodonKind.likes.id
+    let listsLatestLikesFirst = true
     let cacheVariant: String
     private let knownDialect: TimedCache<Dialect>
     /// True if the last response for the top of the home timeline was empty, and not complete.

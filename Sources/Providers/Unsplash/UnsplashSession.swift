@@ -10,6 +10,7 @@ internal import WebService
 final class UnsplashSession: ServiceSession, RemoteLikes {
     let connection: ServiceConnection<UnsplashClient>
     let likesSource = UnsplashKind.likes.id
+    let listsLatestLikesFirst = true
     /// The user name that the service sent in this session.
     private let knownUsername = Mutex<String?>(nil)
     private let knownTopics: TimedCache<[Source]>
