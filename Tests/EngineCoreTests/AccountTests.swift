@@ -143,22 +143,6 @@ struct AccountTests {
         #expect(!directory.has("data/data.sqlite.damaged-1"))
     }
 
-    @Test(arguments: ["user", "two_"])
-    func `a copy of the file with the name of a removed account in other data is kept`(
-        name: String
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        try await EngineFixture.makeStore(["one", "two"], in: directory)
-        let data = EngineFixture.dataStore(directory)
-        try await data.run {
-            try $0.query(
-                "UPDATE account SET username = ?1, label = ?1 WHERE id = 'one_ada'", [.text(name)])
-        }
-        try directory.write("username two_ada", to: "data/data.sqlite.damaged-1")
-        try await AccountStore(data).delete(AccountID(stored: "one_ada"), defaultAccount: nil)
-        #expect(directory.has("data/data.sqlite.damaged-1"))
-    }
-
     @Test func `a logged-in account starts in the state loading`() async throws {
         let ada = try await fixture.logIn("ada")
         let bob = try await fixture.logIn("bob")

@@ -164,30 +164,11 @@ nonisolated package struct AccountStore: Sendable {
                 try database.query(
                     "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])
                 try Self.write(defaultAccount, to: database)
-                return try Self.distinctive(names ?? [], in: database)
+                return names ?? []
             }
         }
-        // The ID may be damaged in a copy.
-        await store.scrub(copiesWith: [id.text] + names)
-    }
-
-    /// Returns the names that copies without the removed account hardly contain: not short ones such as `ada`, none of
-    /// the schema such as `user`, and none of another account.
-    private static func distinctive(
-        _ names: [String], in database: Database
-    ) throws(StorageError) -> [String] {
-        var distinctive: [String] = []
-        for name in names where name.utf8.count >= 4 {
-            let isCommon = try database.exists(
-                """
-                SELECT 1 FROM sqlite_master WHERE instr(sql, ?1)
-                UNION ALL SELECT 1 FROM account
-                WHERE instr(id, ?1) OR instr(provider, ?1) OR instr(username, ?1)
-                    OR instr(server, ?1) OR instr(label, ?1)
-                """, [.text(name)])
-            if !isCommon { distinctive.append(name) }
-        }
-        return distinctive
+        // The ID may be damaged in a copy. Short texts are in copies without the account, too.
+        await store.scrub(copiesWith: [id.text] + names.filter { $0.utf8.count >= 4 })
     }
 
     private static func write(_ id: AccountID?, to database: Database) throws(StorageError) {
