@@ -193,12 +193,12 @@ package final class Store: Sendable {
     package func close() { queue.sync { closeAll() } }
 
     /// Removes all deleted data from the file and from what SQLite has created for it, and deletes the copies that were
-    /// set aside and contain one of some texts. It is tried again after a failure, such as a full disk.
+    /// set aside and contain a text. It is tried again after a failure, such as a full disk.
     ///
-    /// - Parameter texts: Texts of the data to be deleted, such as the ID of an account.
-    package func scrub(copiesWith texts: [String] = []) async {
+    /// - Parameter text: A text that all data to be deleted belong to, such as the ID of an account; nil for none.
+    package func scrub(copiesWith text: String? = nil) async {
         await queue.run { [self] () -> Void in
-            deleteCopies(with: texts.filter { !$0.isEmpty })
+            if let text { deleteCopies(with: text) }
             scrubTime = .now
             if let database = try? opened() { scrubIfDue(database) }
         }
@@ -225,9 +225,8 @@ package final class Store: Sendable {
         self.scrubTime = (try? database.scrub()) == nil ? .now + Self.pause : nil
     }
 
-    private func deleteCopies(with texts: [String]) {
-        guard !texts.isEmpty else { return }
-        let deleted = StoreFile(path).copies.filter { StoreFile($0).contains(anyOf: texts) }
+    private func deleteCopies(with text: String) {
+        let deleted = StoreFile(path).copies.filter { StoreFile($0).contains(text) }
         for path in deleted { unlink(path) }
         change { state in
             state.copies.removeAll { deleted.contains($0.path) }

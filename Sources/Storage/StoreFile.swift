@@ -98,10 +98,10 @@ struct StoreFile {
         return bytes
     }
 
-    /// Returns true if the file contains one of some texts.
-    func contains(anyOf texts: [String]) -> Bool {
+    /// Returns true if the file contains a text.
+    func contains(_ text: String) -> Bool {
         guard let bytes = bytes(maximumBytes: 1 << 30) else { return false }
-        return texts.contains { bytes.contains(Array($0.utf8)) }
+        return bytes.contains(Array(text.utf8))
     }
 
     // MARK: Changes
@@ -168,12 +168,13 @@ struct StoreFile {
         return fsync(descriptor) == 0
     }
 
-    /// The files that were set aside, beside the target of a link.
+    /// The files that were set aside, beside the path and beside the target of a link.
     var copies: [String] {
-        let folder = Self.folder(of: path)
-        let name = path[path.index(after: path.lastIndex(of: "/") ?? path.startIndex)...]
-        let names = (try? DirectoryListing(folder))?.names ?? []
-        return names.filter { $0.hasPrefix("\(name).damaged-") || $0.hasPrefix("\(name).newer-") }
-            .map { "\(folder)/\($0)" }
+        Set([path, name]).flatMap { path in
+            let folder = Self.folder(of: path)
+            let names = (try? DirectoryListing(folder))?.names ?? []
+            return names.map { "\(folder)/\($0)" }
+                .filter { $0.hasPrefix("\(path).damaged-") || $0.hasPrefix("\(path).newer-") }
+        }
     }
 }

@@ -128,21 +128,6 @@ struct AccountTests {
         #expect(left == ["two_ada", "two_ada"])
     }
 
-    @Test(arguments: ["one_ada", "a user name", "a label"])
-    func `a copy of the file with a text of the account is deleted with it`(
-        text: String
-    ) async throws {
-        let directory = try TemporaryDirectory()
-        try await EngineFixture.makeStore(["one"], in: directory)
-        let data = EngineFixture.dataStore(directory)
-        try await data.run {
-            try $0.execute("UPDATE account SET username = 'a user name', label = 'a label'")
-        }
-        try directory.write("before \(text) after", to: "data/data.sqlite.damaged-1")
-        try await AccountStore(data).delete(AccountID(stored: "one_ada"), defaultAccount: nil)
-        #expect(!directory.has("data/data.sqlite.damaged-1"))
-    }
-
     @Test func `a logged-in account starts in the state loading`() async throws {
         let ada = try await fixture.logIn("ada")
         let bob = try await fixture.logIn("bob")

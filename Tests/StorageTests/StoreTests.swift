@@ -530,7 +530,7 @@ extension Database {
             try folder.write("another", to: "data/data.sqlite.damaged-2")
         }
         try await store.run { try $0.execute("DELETE FROM setting; DELETE FROM account") }
-        await store.scrub(copiesWith: ["", secret])
+        await store.scrub(copiesWith: secret)
         for name in try names {
             let bytes = try Data(contentsOf: URL(filePath: folder.appending("data/\(name)")))
             #expect(bytes.firstRange(of: Data(secret.utf8)) == nil, "\(name)")
@@ -543,7 +543,9 @@ extension Database {
         symlink(folder.appending("other.sqlite"), path)
         try folder.write("", to: "other.sqlite")
         try folder.write("a secret title", to: "other.sqlite.damaged-1")
-        await durable().scrub(copiesWith: ["secret"])
+        try folder.write("a secret title", to: "data/data.sqlite.damaged-1")
+        await durable().scrub(copiesWith: "secret")
         #expect(folder.has("other.sqlite") && !folder.has("other.sqlite.damaged-1"))
+        #expect(!folder.has("data/data.sqlite.damaged-1"))
     }
 }

@@ -154,21 +154,16 @@ nonisolated package struct AccountStore: Sendable {
 
     /// Deletes an account.
     package func delete(_ id: AccountID, defaultAccount: AccountID?) async throws {
-        let names = try await store.run { database in
+        try await store.run { database in
             try database.transaction { () throws(StorageError) in
-                let names = try database.first(
-                    "SELECT username, label FROM account WHERE id = ?", [.text(id.text)]
-                ) { [$0.text(0), $0.text(1)] }
                 try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
                 try SlideshowStore.forget(id, in: database)
                 try database.query(
                     "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])
                 try Self.write(defaultAccount, to: database)
-                return names ?? []
             }
         }
-        // The ID may be damaged in a copy. Short texts are in copies without the account, too.
-        await store.scrub(copiesWith: [id.text] + names.filter { $0.utf8.count >= 4 })
+        await store.scrub(copiesWith: id.text)
     }
 
     private static func write(_ id: AccountID?, to database: Database) throws(StorageError) {

@@ -31,7 +31,7 @@ nonisolated package struct OutboxStore: OutboxStorage {
         }
     }
 
-    package func scrub() async { await store.scrub(copiesWith: [account.text]) }
+    package func scrub() async { await store.scrub(copiesWith: account.text) }
 }
 
 /// The statements that read and change the rows of an account.

@@ -156,6 +156,6 @@ nonisolated package struct SlideshowStore: Sendable {
 
     /// Removes what was deleted of the playlists from the file, after an account has logged out.
     package func scrubPlaylists(_ account: AccountID) async {
-        await cache.scrub(copiesWith: [account.text])
+        await cache.scrub(copiesWith: account.text)
     }
 }
