@@ -190,7 +190,13 @@ package final class Store: Sendable {
     }
 
     /// Waits for the queued tasks and closes the file. Blocks; only for use at the end of a program.
-    package func close() { queue.sync { closeAll() } }
+    package func close() {
+        queue.sync {
+            // The file of the open database may have been deleted or replaced.
+            if policy == .durable, database != nil { _ = try? opened() }
+            closeAll()
+        }
+    }
 
     /// Removes all deleted data from the file and from what SQLite has created for it, and deletes the copies that were
     /// set aside and contain a text. It is tried again after a failure, such as a full disk.
@@ -288,7 +294,7 @@ package final class Store: Sendable {
         if let database {
             switch policy {
             case .durable:
-                guard database.isMoved else { return database }
+                guard isMoved(database) else { return database }
                 do throws(StorageError) { try writeAgain(database) } catch {
                     report(error)
                     throw error
@@ -306,6 +312,11 @@ package final class Store: Sendable {
         let opened = try policy == .durable ? openDurable() : openDisposable()
         database = opened
         return opened
+    }
+
+    /// True if the path of an open file leads to another file now, or to none.
+    private func isMoved(_ database: Database) -> Bool {
+        database.identity != nil && FileStatus(path)?.identity != database.identity
     }
 
     private func closeAll() {

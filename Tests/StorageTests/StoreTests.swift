@@ -548,4 +548,21 @@ extension Database {
         #expect(folder.has("other.sqlite") && !folder.has("other.sqlite.damaged-1"))
         #expect(!folder.has("data/data.sqlite.damaged-1"))
     }
+
+    @Test(arguments: [false, true])
+    func `the contents are at the path if a link there was removed`(isClosed: Bool) async throws {
+        mkdir(folder.appending("data"), 0o700)
+        symlink(folder.appending("other.sqlite"), path)
+        try folder.write("", to: "other.sqlite")
+        let store = durable()
+        try await store.run { try $0.execute("INSERT INTO setting VALUES ('a', '1')") }
+        unlink(path)
+        if !isClosed {
+            try await store.run { try $0.execute("INSERT INTO setting VALUES ('b', '2')") }
+        }
+        store.close()
+        let rows = try Database(path: path, durability: .full)
+            .integer("SELECT count(*) FROM setting")
+        #expect(rows == (isClosed ? 1 : 2))
+    }
 }
