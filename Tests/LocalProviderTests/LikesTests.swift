@@ -179,9 +179,11 @@ import Testing
         #expect(try await folder.titles(Self.likes) == [])
     }
 
-    @Test func `another pictures folder has separate likes`() async throws {
+    @Test(arguments: [true, false])
+    func `another pictures folder has separate likes`(isIndexLost: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         folder.session.close()
+        if isIndexLost { try folder.deleteCache() }
         let other = folder.directory.appending("other")
         PhotosFixture.makeFolder(other)
         try PhotosFixture.write(

@@ -61,7 +61,7 @@ extension FolderScan {
         var files: [PhotoFile] = []
         for var file in try marks.storedFiles(movedMarks.keys) {
             guard let (path, stamp, edit) = movedMarks[file.id] else { continue }
-            (file.path, file.stamp) = (path, stamp)
+            (file.root, file.path, file.stamp) = (root, path, stamp)
             if edit != nil, let digest = try read(path)?.digest { file.digest = digest }
             files.append(file)
         }
@@ -69,7 +69,8 @@ extension FolderScan {
         var taken: Set<RelativePath> = []
         func take(_ place: Candidate, _ photo: OpenPhoto) {
             var file = photo.file
-            (file.path, file.stamp, file.isGone) = (place.path, place.stamp, false)
+            (file.root, file.path) = (root, place.path)
+            (file.stamp, file.isGone) = (place.stamp, false)
             taken.insert(place.path)
             found.append((file, place))
         }
@@ -176,7 +177,6 @@ extension FolderScan {
                 mayBeEdit: mayBeEdit || moved != nil, isCertain: moved != nil)
         }
         let missing = missing.subtracting(known).subtracting(movedMarks.keys)
-        let isSameRoot = try index { try !$0.hadOtherRoot }
         let stored = try marks.storedFiles(missing)
         return try changed
             + (stored.filter { !$0.isGone } + stored.filter(\.isGone)).compactMap { file in
@@ -193,7 +193,7 @@ extension FolderScan {
                 // The files of a lost index, and files that were hidden, may have been edited. A link may lead to another
                 // photo, and another pictures folder has other photos.
                 let isUnreplaced = own?.stamp.inode == file.stamp.inode
-                let mayBeKnown = isSameRoot && !file.isGone
+                let mayBeKnown = file.root == root && !file.isGone
                 let mayBeEdit =
                     own != nil && wasFree != true
                     && (isUnreplaced

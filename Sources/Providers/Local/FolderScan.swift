@@ -17,7 +17,7 @@ final class FolderScan {
         static let notMounted = ENODEV
     }
 
-    private let root: [UInt8]
+    let root: [UInt8]
     let store: Store
     let files: PictureFiles
     let watcher: FolderWatcher

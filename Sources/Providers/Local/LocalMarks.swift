@@ -181,7 +181,9 @@ final class LocalMarks: Sendable {
     ) async throws -> PhotoFile {
         let (id, path) = (photo.id, photo.path)
         let known = try await store.run { try Self.files([id], $0).first }
-        if let known, known.path == path, known.stamp.content == photo.stamp.content {
+        if let known, known.root == root, known.path == path,
+            known.stamp.content == photo.stamp.content
+        {
             return known
         }
         let absolute = path.absolute(below: root)
@@ -191,7 +193,7 @@ final class LocalMarks: Sendable {
                 ? ProviderError.notFound(Message("The photo does not exist any more."))
                 : .failed(Message("The file of the photo cannot be read."))
         }
-        return PhotoFile(id: id, path: path, stamp: result.stamp, digest: digest)
+        return PhotoFile(id: id, root: root, path: path, stamp: result.stamp, digest: digest)
     }
 
     private func remove(_ mark: Mark, _ ids: Set<Int64>) async throws -> Bool {
@@ -314,15 +316,15 @@ final class LocalMarks: Sendable {
     ) throws(StorageError) -> [PhotoFile] {
         try database.all(
             """
-            SELECT id, path, inode, size, modified, digest, bytes, is_gone FROM marked
+            SELECT id, root, path, inode, size, modified, digest, bytes, is_gone FROM marked
             WHERE id IN (SELECT value FROM json_each(?)) ORDER BY id
             """, [PictureIndex.list(Array(ids))]
         ) { row in
             PhotoFile(
-                id: row.integer(0), path: RelativePath(bytes: row.blob(1)),
-                stamp: FileStamp(row, at: 2),
-                digest: FileDigest(bytes: row.blob(5), count: row.integer(6)),
-                isGone: row.integer(7) != 0)
+                id: row.integer(0), root: row.blob(1), path: RelativePath(bytes: row.blob(2)),
+                stamp: FileStamp(row, at: 3),
+                digest: FileDigest(bytes: row.blob(6), count: row.integer(7)),
+                isGone: row.integer(8) != 0)
         }
     }
 
@@ -357,17 +359,17 @@ final class LocalMarks: Sendable {
     private static func write(_ file: PhotoFile, _ database: Database) throws(StorageError) {
         try database.query(
             """
-            INSERT INTO marked (id, path, inode, size, modified, digest, bytes, is_gone)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET path = excluded.path, inode = excluded.inode,
-                size = excluded.size, modified = excluded.modified, digest = excluded.digest,
-                bytes = excluded.bytes, is_gone = excluded.is_gone
+            INSERT INTO marked (id, root, path, inode, size, modified, digest, bytes, is_gone)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (id) DO UPDATE SET root = excluded.root, path = excluded.path,
+                inode = excluded.inode, size = excluded.size, modified = excluded.modified,
+                digest = excluded.digest, bytes = excluded.bytes, is_gone = excluded.is_gone
             """,
             [
-                .integer(file.id), .blob(file.path.bytes), .integer(file.stamp.inode),
-                .integer(file.stamp.sizeBytes), .integer(file.stamp.modified),
-                .blob(file.digest.bytes), .integer(file.digest.count),
-                .integer(file.isGone ? 1 : 0),
+                .integer(file.id), .blob(file.root), .blob(file.path.bytes),
+                .integer(file.stamp.inode), .integer(file.stamp.sizeBytes),
+                .integer(file.stamp.modified), .blob(file.digest.bytes),
+                .integer(file.digest.count), .integer(file.isGone ? 1 : 0),
             ])
     }
 

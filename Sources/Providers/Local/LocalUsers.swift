@@ -72,8 +72,9 @@ extension LocalProvider {
             -- The photos that users have marked. The ID of a photo, which is also its row in the index, never changes.
             CREATE TABLE marked (
                 id INTEGER PRIMARY KEY,
-                -- The last known file: the path below the pictures folder, the stamp, and the SHA-256 of the image data
+                -- The last known file: the pictures folder, the path below it, the stamp, and the SHA-256 of the image data
                 -- with their number of bytes, which is empty before the file was read
+                root BLOB NOT NULL,
                 path BLOB NOT NULL,
                 inode INTEGER NOT NULL,
                 size INTEGER NOT NULL,

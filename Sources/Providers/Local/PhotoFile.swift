@@ -9,7 +9,9 @@
 struct PhotoFile: Sendable, Equatable {
     /// The ID of the photo, which is its row in the index.
     let id: Int64
-    /// The last known path.
+    /// The pictures folder in which the photo was found last, as an absolute path.
+    var root: [UInt8]
+    /// The last known path below it.
     var path: RelativePath
     var stamp: FileStamp
     /// The last known image data.

@@ -41,15 +41,13 @@ struct PictureIndex {
     /// - Returns: False if it was new or emptied.
     func begin(root: [UInt8], _ order: Order) throws(StorageError) -> Bool {
         try setOrder(order)
-        let former = try setting("root")
-        guard former != root else { return true }
+        guard try setting("root") != root else { return true }
         try database.transaction { () throws(StorageError) in
             try database.execute(
                 """
                 DELETE FROM former; DELETE FROM file; DELETE FROM folder;
                 DELETE FROM meta WHERE key IN ('complete', 'mounts', 'aliases')
                 """)
-            if former != nil { try set("other", .blob([])) }
             try set("root", .blob(root))
         }
         return false
@@ -107,17 +105,9 @@ struct PictureIndex {
         }
     }
 
-    /// True if the index belonged to another folder, and no scan of everything has ended since.
-    var hadOtherRoot: Bool {
-        get throws(StorageError) {
-            try database.exists("SELECT 1 FROM meta WHERE key = 'other'")
-        }
-    }
-
     /// Records that a scan of everything has ended.
     func recordCompleteness() throws(StorageError) {
         try database.query("INSERT OR IGNORE INTO meta VALUES ('complete', x'')")
-        try database.query("DELETE FROM meta WHERE key = 'other'")
     }
 
     /// The mount points that the photos came from in the last scan of everything, as absolute paths.
