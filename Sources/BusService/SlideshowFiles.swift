@@ -4,6 +4,7 @@ internal import Glibc
 internal import JSONFormat
 internal import Logging
 internal import ProviderKit
+internal import Storage
 internal import System
 
 /// The files with the current photo of a slideshow, for programs that do not use D-Bus: a symbolic link to its image, and
@@ -20,7 +21,7 @@ final class SlideshowFiles {
     private var hasFailed = false
 
     /// - Parameters:
-    ///   - folder: The folder, which is created if necessary.
+    ///   - folder: The folder, which is created if necessary, and made accessible only to the user.
     ///   - name: The name of the slideshow; empty for the default one.
     ///   - logger: Receives the reason why the files cannot be written.
     init(folder: String, name: String, logger: Logger) {
@@ -50,12 +51,12 @@ final class SlideshowFiles {
             return delete()
         }
         if let written, written == (entry.photo, image) { return }
-        mkdir(folder, 0o700)
         var members = Dictionary(
             uniqueKeysWithValues: entry.values.map { ($0.key, JSON($0.value)) })
         members["image"] = .string(image)
         members["slideshow"] = .string(name)
-        do throws(FileError) {
+        do {
+            try PrivateFolder.create(folder)
             try replace(image, JSON.object(members).line)
             written = (entry.photo, image)
             hasFailed = false
