@@ -50,7 +50,7 @@ final class SlideshowFiles {
             // An earlier process may have left the files.
             return delete()
         }
-        if let written, written == (entry.photo, image) { return }
+        if let written, written == (entry.photo, image), access(path("json"), F_OK) == 0 { return }
         var members = Dictionary(
             uniqueKeysWithValues: entry.values.map { ($0.key, JSON($0.value)) })
         members["image"] = .string(image)

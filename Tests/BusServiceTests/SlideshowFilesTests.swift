@@ -57,6 +57,13 @@ struct SlideshowFilesTests {
         #expect(status.st_mode & 0o777 == 0o700)
     }
 
+    @Test func `files that were deleted are written at the next event`() throws {
+        show("a")
+        try FileManager.default.removeItem(atPath: folder)
+        show("a")
+        try expectFiles(of: "a")
+    }
+
     @Test func `the files of slideshows that do not exist are deleted`() throws {
         for name in ["current", "current-a", "current-b"] {
             for suffix in ["", ".json", ".json.new"] {
