@@ -72,8 +72,8 @@ struct HostileClientTests {
                 try await hostile.provider("unsplash").configure([.clientSecret: held])
             }
         }
-        // The reply follows the arrival of all calls at the daemon.
-        _ = try await hostile.service.manager.properties()
+        // The reply follows the arrival of all calls at the daemon. It may be a refusal, because too many are unfinished.
+        _ = try? await hostile.service.manager.properties()
         let time = ContinuousClock.now - start
         // The calls beyond the limit are rejected immediately, before any of the others ends. Each of the others ends
         // after ten seconds. If the calls took longer to arrive, some later ones were not beyond the limit.
