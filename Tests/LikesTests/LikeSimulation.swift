@@ -149,7 +149,11 @@ final class LikeSimulation {
 
     /// Lets all tasks continue until each waits for an operation.
     func settle() async {
-        for _ in 0..<24 { await Task.yield() }
+        for _ in 0..<6 {
+            for _ in 0..<4 { await Task.yield() }
+            // Some steps pass other threads, which a busy machine may suspend.
+            await Task.detached {}.value
+        }
     }
 
     private func step() async throws {
