@@ -47,18 +47,16 @@ nonisolated struct FeedMerge {
         if arrival.isExact, let known = try tables.photos.photo(entry.photo) {
             let shown = arrival.overlay(entry.photo)
             if shown == true { return }
-            // In another order than that of the likes, a photo that was liked here may be further down.
-            if shown == nil, known.photo.isLiked, known.likeConfirmed.secondsSince1970 > 0,
-                page.next != nil, !arrival.hasLatestLikesFirst
-            {
-                return
-            }
-            if shown == nil, known.photo.isLiked,
-                let photo = try tables.photos.setLiked(
+            if shown == nil, known.photo.isLiked {
+                // In another order than that of the likes, a photo that was liked here may be further down.
+                let isLikedHere = known.likeConfirmed.secondsSince1970 > 0
+                if isLikedHere, page.next != nil, !arrival.hasLatestLikesFirst { return }
+                if let photo = try tables.photos.setLiked(
                     entry.photo, false, likes: nil, confirmed: known.likeConfirmed)
-            {
-                result.changed.append(photo)
-                result.likeChanges.append(photo)
+                {
+                    result.changed.append(photo)
+                    result.likeChanges.append(photo)
+                }
             }
         }
         try end(at: entry.key)
