@@ -46,15 +46,20 @@ class PhotoWidget {
             [global.display, global.display.connect('workareas-changed', () => this._place())],
             [this._actor, this._actor.connect('notify::size', () => this._place())],
         ];
-        this._subscription = Gio.DBus.session.signal_subscribe('org.freedesktop.DBus', 'org.freedesktop.DBus',
-            'ActivatableServicesChanged', '/org/freedesktop/DBus', null, Gio.DBusSignalFlags.NONE,
-            () => this._checkInstallation());
+        this._subscriptions = [
+            ['org.freedesktop.DBus', 'org.freedesktop.DBus', 'ActivatableServicesChanged', '/org/freedesktop/DBus',
+                () => this._checkInstallation()],
+            // A slideshow that was removed may be created again.
+            [service, 'org.freedesktop.DBus.ObjectManager', 'InterfacesAdded', root, path =>
+                path === `${root}/${this._object}` && this._attach()],
+        ].map(([sender, part, signal, path, handle]) => Gio.DBus.session.signal_subscribe(sender, part, signal, path,
+            null, Gio.DBusSignalFlags.NONE, (...values) => handle(...values[5].deepUnpack())));
         this._follow();
     }
 
     destroy() {
         this._cancellable.cancel();
-        Gio.DBus.session.signal_unsubscribe(this._subscription);
+        this._subscriptions.forEach(id => Gio.DBus.session.signal_unsubscribe(id));
         this._connections.forEach(([object, id]) => object.disconnect(id));
         this._leave();
         this._actor.destroy();

@@ -62,6 +62,16 @@ Commands {
         watchedService: backend.name
         onRegisteredChanged: if (registered && backend.slideshow) backend.attach()
     }
+    // A slideshow that was removed may be created again.
+    DBus.SignalWatcher {
+        service: backend.name
+        path: "/org/imagefeed/ImageFeed1"
+        iface: "org.freedesktop.DBus.ObjectManager"
+        function dbusInterfacesAdded(path) {
+            if (backend.slideshow && backend.plain(path) === object.path) backend.attach()
+        }
+        function dbusInterfacesRemoved() {}
+    }
     // An upgrade restarts the daemon within this time.
     Timer {
         interval: 10000
