@@ -71,14 +71,15 @@ import Testing
         try await folder.shows(["b", "a"])
     }
 
-    @Test func `a touched photo moves to the top with the same ID`() async throws {
-        let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
+    @Test func `a touched photo moves to the top with the same ID, and is not new`() async throws {
+        let folder = try await PhotosFixture.ready(["x/a.jpg", "x/b.jpg"])
         let id = try await folder.id("a")
         let before = folder.events.value.count
-        PhotosFixture.touch(folder.path("a.jpg"), seconds: 3_000_000)
+        PhotosFixture.touch(folder.path("x/a.jpg"), seconds: 3_000_000)
         try await folder.shows(["a", "b"])
         try await folder.changed(id, after: before)
-        try await folder.updated(PhotosFixture.all, new: 1, after: before)
+        try await folder.updated(PhotosFixture.all, new: 0, after: before)
+        try await folder.updated(Self.album("x"), new: 0, after: before)
         #expect(try await folder.id("a") == id)
     }
 

@@ -4,11 +4,9 @@ internal import ProviderKit
 struct IndexChanges: Sendable {
     /// The new photos, with their folders.
     private(set) var added: [Int64: RelativePath] = [:]
-    /// The number of known photos that moved to the top of each folder: from another folder, or with a new date; 0 for a
-    /// folder from which photos were only moved or deleted.
-    private var raised: [RelativePath: Int] = [:]
-    /// The number of known photos that moved to the top of all photos.
-    private var raisedInAll = 0
+    /// The number of known photos that moved to each folder from another one; 0 for a folder from which photos were only
+    /// moved or deleted, or in which they have other positions.
+    private var moved: [RelativePath: Int] = [:]
     /// True if known photos moved within all photos, or if photos were deleted that were added since the last report, which
     /// a client may have read in between.
     private var isReordered = false
@@ -20,7 +18,7 @@ struct IndexChanges: Sendable {
     var gainedLikes: [String: Int] = [:]
 
     var isEmpty: Bool {
-        added.isEmpty && raised.isEmpty && !isReordered && changed.isEmpty && removed.isEmpty
+        added.isEmpty && moved.isEmpty && !isReordered && changed.isEmpty && removed.isEmpty
             && gainedLikes.isEmpty
     }
 
@@ -34,37 +32,32 @@ extension IndexChanges {
 
     /// Records that a known photo was moved to another folder.
     mutating func move(from former: RelativePath, to folder: RelativePath) {
-        raised[folder, default: 0] += 1
-        raised[former, default: 0] += 0
+        moved[folder, default: 0] += 1
+        moved[former, default: 0] += 0
     }
 
-    /// Records the former and the new position of a known photo. A greater position is nearer to the top.
+    /// Records the former and the new position of a known photo.
     mutating func reposition(in folder: RelativePath, from former: Int64, to position: Int64) {
-        guard position != former else { return }
-        let count = position > former ? 1 : 0
-        raised[folder, default: 0] += count
-        raisedInAll += count
-        isReordered = true
+        if position != former { reorder([folder]) }
     }
 
     /// Records that known photos moved within their folders.
     mutating func reorder(_ folders: Set<RelativePath>) {
-        for folder in folders { raised[folder, default: 0] += 0 }
+        for folder in folders { moved[folder, default: 0] += 0 }
         if !folders.isEmpty { isReordered = true }
     }
 
     /// Records that a photo was deleted from a folder.
     mutating func remove(_ id: Int64, from folder: RelativePath?) {
         changed.remove(id)
-        if let folder { raised[folder, default: 0] += 0 }
+        if let folder { moved[folder, default: 0] += 0 }
         guard added.removeValue(forKey: id) == nil else { return isReordered = true }
         removed.append(id)
     }
 
     mutating func merge(_ other: IndexChanges) {
         added.merge(other.added) { $1 }
-        raised.merge(other.raised, uniquingKeysWith: +)
-        raisedInAll += other.raisedInAll
+        moved.merge(other.moved, uniquingKeysWith: +)
         isReordered = isReordered || other.isReordered
         changed.formUnion(other.changed)
         gainedLikes.merge(other.gainedLikes, uniquingKeysWith: +)
@@ -74,9 +67,10 @@ extension IndexChanges {
     /// The events about sources, which follow those about photos.
     var sourceEvents: [SessionEvent] {
         var events: [SessionEvent] = []
-        let arrived = added.count + raisedInAll
-        if arrived > 0 || isReordered { events.append(.updated(LocalSource.all.id, new: arrived)) }
-        let arrivedIn = added.values.reduce(into: raised) { $0[$1, default: 0] += 1 }
+        if !added.isEmpty || isReordered {
+            events.append(.updated(LocalSource.all.id, new: added.count))
+        }
+        let arrivedIn = added.values.reduce(into: moved) { $0[$1, default: 0] += 1 }
         for (folder, count) in arrivedIn where folder != .root {
             events.append(.updated(LocalSource.album(folder).id, new: count))
         }
