@@ -85,6 +85,8 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
     var date = "2026-11-29"
     /// The photos of some sources.
     var selections: [String: Set<PhotoID>] = [:]
+    /// The photos that some sources have after a refresh.
+    var refreshed: [String: Set<PhotoID>] = [:]
     /// The photos that are higher than wide, and those of unknown size. The others are wider than high.
     var portraits: Set<PhotoID> = []
     var unknown: Set<PhotoID> = []
@@ -154,6 +156,11 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         }
         let hasMore = page.count < rest.count
         return (page.map { described($0.id) }, hasMore ? page.last.map { "\($0.time)" } ?? "" : "")
+    }
+
+    func refresh(_ part: SlideshowPart) async {
+        await Task.yield()
+        selections[part.source.text] = refreshed[part.source.text] ?? selections[part.source.text]
     }
 
     func next(

@@ -71,6 +71,22 @@ import Testing
         #expect(Set(try await fixture.next(2)).count == 2)
     }
 
+    @Test(arguments: [false, true])
+    func `the first photo after midnight is one of the new date, without an event`(
+        isShuffled: Bool
+    ) async throws {
+        let fixture = fixture(["memories": ["p3", "p4", "p5", "p6"]])
+        fixture.photos.accounts[0].isLocal = false
+        try await fixture.slideshow.setShuffled(isShuffled)
+        try await fixture.slideshow.setSources([Self.source("memories")])
+        try await fixture.attach()
+        #expect(fixture.slideshow.candidate != nil)
+        // The cache has the photos of the day before until it is refreshed.
+        fixture.photos.date = "2026-11-30"
+        fixture.photos.refreshed["memories"] = [PhotoID("p1"), PhotoID("p2")]
+        #expect(Set(try await fixture.next(2)) == ["p1", "p2"])
+    }
+
     @Test func `a source that does not exist any more is passed over`() async throws {
         let fixture = fixture(["x": ["p1"], "y": ["p2", "p3"]])
         try await fixture.slideshow.setSources([Self.source("x"), Self.source("y")])

@@ -47,6 +47,9 @@ extension Slideshow {
     ///
     /// - Throws: The error of the search.
     func findCandidate() async throws {
+        // No event reports another date.
+        let wanted = photos.parts(of: source)
+        if wanted != lastParts, wanted.contains(where: \.isDated) { sourcePartsChanged() }
         while candidate == nil {
             let started = revision
             let search = prepare()

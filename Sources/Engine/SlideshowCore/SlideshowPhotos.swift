@@ -24,6 +24,9 @@ package protocol SlideshowPhotos: AnyObject {
         of part: SlideshowPart, after cursor: String, count: Int
     ) async throws -> (photos: [Photo], next: String)
 
+    /// Refreshes a part of a service. Returns when the refresh succeeded or failed.
+    func refresh(_ part: SlideshowPart) async
+
     /// Returns the first photo of an orientation that follows a cursor in the order of the source.
     ///
     /// - Parameters:

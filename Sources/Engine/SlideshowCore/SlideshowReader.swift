@@ -57,6 +57,16 @@ package final class SlideshowReader {
 
     /// Adapts the parts of the playlist to those of the source.
     func updateParts() async throws {
+        let outdated = photos.parts(of: source).filter { part in
+            part.isDated && !part.isLocal && parts[part.account]?.edition != part.edition
+                && photos.mayFetch(part.account)
+        }
+        if !outdated.isEmpty {
+            // The cache may have the photos of another date.
+            await slideshow.wait(atMost: slideshow.callTimeLimit / 3) { [photos] in
+                for part in outdated { await photos.refresh(part) }
+            }
+        }
         try await queue.run {
             let wanted = photos.parts(of: source)
             let left = parts.filter { account, part in

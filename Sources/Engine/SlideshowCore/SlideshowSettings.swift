@@ -74,6 +74,8 @@ nonisolated package struct SlideshowPart: Hashable, Sendable {
     let isSelection: Bool
     /// The source, with the date for the photos of a date: on another date, the source has other photos.
     let edition: String
+    /// True if the photos depend on the date.
+    var isDated: Bool { edition != source.text }
 
     package init(
         account: AccountID, source: SourceID, isLocal: Bool, isSelection: Bool,

@@ -51,6 +51,10 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         try await account(part.account).page(part.source.text, cursor: cursor, count: count)
     }
 
+    func refresh(_ part: SlideshowPart) async {
+        await engine?.accounts[part.account]?.photos?.refreshWatched(part.source)
+    }
+
     func next(
         in source: SlideshowSource, after cursor: String, _ orientation: SlideshowOrientation
     ) async throws -> (photo: CombinedPhotoID?, next: String) {
