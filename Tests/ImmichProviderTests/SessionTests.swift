@@ -410,6 +410,25 @@ struct SessionTests {
             let second = 100..<130 ~= number ? 33 : number / 3
             server.publish { $0.created = Moment(1_700_000_000 - second) }
         }
+        try await expectWalk(through: kind, of: fixture)
+    }
+
+    @Test(arguments: [Version.v2, .v3, .v3_2], ["all", "likes", "album"])
+    func `a walk through many photos of one second has all although earlier ones leave the source`(
+        version: Version, kind: String
+    ) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 0)
+        fixture.server.photosPerPage = 1000
+        for number in 0..<1_130 {
+            let second = 20..<1_120 ~= number ? 20 : number
+            fixture.server.publish { $0.created = Moment(1_700_000_000 - second) }
+        }
+        try await expectWalk(through: kind, of: fixture)
+    }
+
+    /// Walks through a source with all photos. After each page, three photos of the earlier pages leave the source.
+    private func expectWalk(through kind: String, of fixture: SimulatedSession) async throws {
+        let server = fixture.server
         let photos = server.photos
         if kind == "likes" { server.addLikes(photos, of: "ada") }
         let source =
@@ -426,7 +445,7 @@ struct SessionTests {
             found += page.photos.map(\.photo.id.text)
             token = page.next
             let rest = Set(kind == "likes" ? Array(server.likes(of: "ada")) : server.photos)
-            for photo in found.filter(rest.contains).prefix(3) {
+            for photo in found.filter(rest.contains).suffix(3) {
                 if kind == "likes" {
                     _ = try await fixture.session.setLiked(PhotoID(photo), false)
                 } else {

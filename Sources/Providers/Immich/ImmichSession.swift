@@ -27,6 +27,10 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
 
     /// The number of photos in a page.
     private static let photosPerPage = 100
+    /// The maximum number of results of a request that the server accepts.
+    private static let maximumResults = 1000
+    /// The maximum number of requests for a page. More photos of one second are left out.
+    private static let maximumRequests = 20
     /// The maximum size of an album with its photos, in bytes.
     private static let maximumAlbumBytes = 64 << 20
     private static let maximumAlbums = 600
@@ -279,9 +283,11 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         guard let source = ImmichSource(source) else { throw client.service.missing(source) }
         if pageToken == nil { represented.withLock { $0[source] = nil } }
         let isMonth = pageToken?.hasPrefix(Self.monthMark) == true
-        var search = try SearchRequest(isMonth ? nil : pageToken, size: Self.photosPerPage)
+        var search = try SearchRequest(
+            isMonth ? nil : pageToken, query: source.kind == .search ? source.name : nil,
+            size: Self.photosPerPage)
         switch source.kind {
-        case .all: search.conditions = ["visibility": "timeline"]
+        case .all, .search: search.conditions = ["visibility": "timeline"]
         case .likes: search.conditions = ["isFavorite": true]
         case .person:
             search.conditions = [
@@ -290,9 +296,6 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         case .album:
             if let found = try await albumPage(source, pageToken, search) { return found }
             search.conditions = ["albumIds": .array([.string(source.name)])]
-        case .search:
-            search.conditions = ["visibility": "timeline"]
-            search.query = source.name
         case .memories: return try await withVersion { try await memories(source, $0) }
         }
         return try await find(search, source)
@@ -305,14 +308,29 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             at: (try? await version()) ?? VersionRecord(major: 1, minor: 0, patch: 0))
         // The server was replaced by an older version.
         if search.cursor != nil, !hasFilter { throw ProviderError.staleCursor }
-        let record: SearchRecord = try await client.fetch(
-            ["search", search.query == nil ? "metadata" : "smart"],
-            body: search.body(hasFilter: hasFilter), about: .source(source.id),
-            permission: "asset.read")
-        try client.service.requireReadable(record.assets, Message("a list without photos"))
-        var (assets, next) = search.page(record, hasFilter: hasFilter)
+        var (request, assets, isEnd) = (search, [AssetRecord](), false)
+        for number in 0..<Self.maximumRequests {
+            // One second fills the page: all its photos are fetched.
+            if number == 1 {
+                (request, assets) = (search, [])
+                request.size = Self.maximumResults
+            }
+            let record: SearchRecord = try await client.fetch(
+                ["search", search.query == nil ? "metadata" : "smart"],
+                body: request.body(hasFilter: hasFilter), about: .source(source.id),
+                permission: "asset.read")
+            try client.service.requireReadable(record.assets, Message("a list without photos"))
+            assets += record.assets.elements
+            isEnd = !request.advance(after: record, hasFilter: hasFilter)
+            if isEnd || search.query != nil || search.isComplete(assets) { break }
+        }
+        var next = isEnd ? nil : request.token
+        if search.query == nil {
+            (assets, next) = search.page(
+                of: assets, isEnd: isEnd, second: \.second, id: \.id.rawValue)
+        }
         if source.kind == .all {
-            assets = try await withoutStacks(assets, isFirst: search.isFirst)
+            assets = try await withoutStacks(assets, isFirst: search.latest == nil)
         }
         return RemotePage(try await photos(assets, of: source), next: next)
     }
@@ -334,7 +352,6 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             return isMonth || version < VersionRecord(major: 3, minor: 1, patch: 0)
                 ? try await monthPage(source, token) : nil
         }
-        guard search.cursor == nil else { throw ProviderError.staleCursor }
         var known = listing.withLock { $0?.source == source && token != nil ? $0?.photos : nil }
         if known == nil {
             let album: ServiceRecord = try await client.fetch(
@@ -361,9 +378,9 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     private func listed(
         _ assets: [AssetRecord], of source: ImmichSource
     ) async throws -> [ListedPhoto] {
-        let times = Dictionary(assets.map { (PhotoID($0.id.rawValue), $0.created) }) { $1 }
-        return try await photos(Self.newestFirst(assets), of: source).map { photo in
-            ListedPhoto(created: times[photo.photo.id] ?? nil, photo: photo)
+        let seconds = Dictionary(assets.map { (PhotoID($0.id.rawValue), $0.second) }) { $1 }
+        return try await photos(Self.newestFirst(assets), of: source).compactMap { photo in
+            seconds[photo.photo.id].map { ListedPhoto(second: $0, photo: photo) }
         }
     }
 
@@ -398,7 +415,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         guard let listed = bucket.assets else {
             throw client.service.invalidResponse(Message("an album without photos"))
         }
-        var search = try SearchRequest(size: 1000)
+        var search = try SearchRequest(size: Self.maximumResults)
         // The months are those of the places where the photos were taken.
         search.conditions = [
             "albumIds": .array([.string(source.name)]),
@@ -469,13 +486,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     }
 
     private static func newestFirst(_ assets: [AssetRecord]) -> [AssetRecord] {
-        assets.sorted { left, right in
-            guard let first = left.created, let second = right.created, first != second else {
-                return (left.created != nil) != (right.created != nil)
-                    ? left.created != nil : left.id.rawValue > right.id.rawValue
-            }
-            return first > second
-        }
+        assets.sorted { ($0.second, $0.id.rawValue) > ($1.second, $1.id.rawValue) }
     }
 
     @concurrent

@@ -147,9 +147,11 @@ struct ThumbHash: Hashable, Sendable {
 /// An asset: a photo or a video.
 struct AssetRecord: Decodable {
     let id: AssetID
-    /// The time by which the server orders photos.
     let created: Timestamp?
     let members: ServiceRecord
+
+    /// The time by which the server orders photos.
+    var second: Timestamp { created ?? Timestamp(secondsSince1970: 0) }
 
     init(from decoder: any Decoder) throws {
         members = try ServiceRecord(from: decoder)

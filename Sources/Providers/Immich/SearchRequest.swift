@@ -5,41 +5,44 @@ internal import ProviderKit
 ///
 /// Pages and cursors of the server count photos from the newest one, so that a photo that is removed above shifts the
 /// others. The position of a page is therefore the second of its first photos. A page ends before the photos of its last
-/// second, whose order is unknown. Only the photos of a second that fill a page are counted, and the results of a search
-/// by content, which are not ordered by time.
+/// second, whose order is unknown. If one second fills a page, its photos are ordered by their IDs, and the position has
+/// the last one. Only the results of a search by content, which are not ordered by time, are counted.
 struct SearchRequest {
     /// The second of the first photos; nil for the beginning of the results.
     private(set) var latest: Timestamp?
-    /// The number of the page from there; nil for the first one, and for a position with a cursor.
+    /// The ID above those of the photos of that second; nil if the page begins with the second.
+    private var upper: String?
+    /// The number of the page that is requested; nil for the first one, and for a position with a cursor.
     private(set) var page: Int?
     /// The cursor that the server returned, from version 3.2 on.
     private(set) var cursor: String?
-    let size: Int
+    var size: Int
     /// The conditions: the value of a member, or the list of the values that it can have.
     var conditions: [String: JSON] = [:]
     /// The words of a search by content.
-    var query: String?
+    let query: String?
 
+    /// The maximum number of photos of one second in a page.
+    private static let maximumBurst = 500
     private static let cursorMark = "cursor:"
     private static let latestMark = "before:"
-
-    /// True for the first page of the results.
-    var isFirst: Bool { latest == nil && page == nil && cursor == nil }
 
     /// Creates a search for all photos at the position of a page token; at the beginning for nil.
     ///
     /// - Throws: ``ProviderError/staleCursor``.
-    init(_ token: String? = nil, size: Int) throws(ProviderError) {
+    init(_ token: String? = nil, query: String? = nil, size: Int) throws(ProviderError) {
         self.size = size
-        guard var token = token?[...] else { return }
-        if token.hasPrefix(Self.latestMark) {
+        self.query = query
+        guard let token else { return }
+        if query == nil {
             let parts = token.dropFirst(Self.latestMark.count).split(separator: "/", maxSplits: 1)
-            guard let text = parts.first, let seconds = Int64(text) else { throw .staleCursor }
+            guard token.hasPrefix(Self.latestMark), let seconds = parts.first.flatMap({ Int64($0) })
+            else { throw .staleCursor }
             latest = Timestamp(secondsSince1970: seconds)
             guard parts.count > 1 else { return }
-            token = parts[1]
-        }
-        if token.hasPrefix(Self.cursorMark), token.utf8.count > Self.cursorMark.utf8.count {
+            guard let id = AssetID(rawValue: String(parts[1])) else { throw .staleCursor }
+            upper = id.rawValue
+        } else if token.hasPrefix(Self.cursorMark), token.utf8.count > Self.cursorMark.utf8.count {
             cursor = String(token.dropFirst(Self.cursorMark.count))
         } else {
             guard let number = Int(token), 1...1_000_000 ~= number else { throw .staleCursor }
@@ -85,48 +88,67 @@ struct SearchRequest {
         return .object(members)
     }
 
-    /// Returns the assets of a response that belong to the page, and the page token of the next page; nil at the end. A
-    /// server that repeats a page has no more photos.
-    func page(
-        _ record: SearchRecord, hasFilter: Bool
-    ) -> (photos: [AssetRecord], next: String?) {
-        let next =
-            hasFilter
-            ? record.nextCursor.flatMap { $0 == cursor ? nil : Self.cursorMark + $0 }
-            : record.nextPage.flatMap { $0 > page ?? 1 ? "\($0)" : nil }
-        return page(record.assets.elements, next: next, time: \.created)
+    /// Moves to the next page of the server. A server that repeats a page has no more photos.
+    ///
+    /// - Returns: False at the end.
+    mutating func advance(after record: SearchRecord, hasFilter: Bool) -> Bool {
+        if hasFilter {
+            guard let next = record.nextCursor, next != cursor else { return false }
+            cursor = next
+        } else {
+            guard let next = record.nextPage, next > page ?? 1 else { return false }
+            page = next
+        }
+        return true
+    }
+
+    /// The page token of a search by content.
+    var token: String { cursor.map { Self.cursorMark + $0 } ?? "\(page ?? 1)" }
+
+    /// True if the photos from the position reach the next second, so that they contain a page.
+    func isComplete(_ assets: [AssetRecord]) -> Bool {
+        guard let first = assets.first(where: { isBelow($0.second, $0.id.rawValue) }),
+            let last = assets.last
+        else { return false }
+        return last.second < first.second
     }
 
     /// Returns a page of a list of all photos, the newest first, and the page token of the next page; nil at the end.
     func page(of list: [ListedPhoto]) -> (photos: [ListedPhoto], next: String?) {
-        let number = page ?? 1
-        let rest = list.drop { isAbove($0.created) }.dropFirst((number - 1) * size)
-        let next = rest.count > size ? "\(number + 1)" : nil
-        return page(Array(rest.prefix(size)), next: next, time: \.created)
+        page(of: list, isEnd: true, second: \.second, id: \.photo.photo.id.text)
     }
 
-    private func isAbove(_ time: Timestamp?) -> Bool {
-        if let time, let latest { time > latest } else { false }
+    /// True for a photo that belongs to the page or to those below.
+    private func isBelow(_ second: Timestamp, _ id: String) -> Bool {
+        guard let latest, second >= latest else { return true }
+        return second == latest && upper.map { id < $0 } ?? true
     }
 
-    /// Removes the photos above the page, and those of its last second if the page has others.
+    /// Returns a page of photos, the newest first, and the page token of the next page; nil at the end.
     ///
     /// - Parameters:
-    ///   - photos: The photos of the page, the newest first.
-    ///   - next: The number of the next page or its cursor; nil at the end.
-    ///   - time: The time by which the server orders photos.
-    /// - Returns: The photos, and the page token of the next page.
-    private func page<Photo>(
-        _ photos: [Photo], next: String?, time: (Photo) -> Timestamp?
+    ///   - photos: The photos from the position, or from above it.
+    ///   - isEnd: False if the server has more photos below.
+    ///   - second: Returns the time by which the server orders photos.
+    ///   - id: Returns the ID of a photo.
+    /// - Returns: The photos, and the page token.
+    func page<Photo>(
+        of photos: [Photo], isEnd: Bool, second: (Photo) -> Timestamp, id: (Photo) -> String
     ) -> (photos: [Photo], next: String?) {
-        let found = photos.filter { !isAbove(time($0)) }
-        guard let next else { return (found, nil) }
-        if query == nil, let first = found.first.flatMap(time),
-            let last = found.last.flatMap(time), last < first
-        {
-            return (Array(found.prefix { time($0) != last }), Self.token(last))
+        let found = photos.filter { isBelow(second($0), id($0)) }
+        guard let first = found.first.map(second) ?? latest else { return (found, nil) }
+        let part = found.prefix(size)
+        if isEnd, part.count == found.count { return (found, nil) }
+        if let last = part.last.map(second), last < first {
+            return (part.filter { second($0) != last }, Self.token(last))
         }
-        return (found, (latest.map { Self.token($0) + "/" } ?? "") + next)
+        let burst = found.filter { second($0) == first }.sorted { id($0) > id($1) }
+        let shown = Array(burst.prefix(Self.maximumBurst))
+        if let last = shown.last, shown.count < burst.count {
+            return (shown, Self.token(first) + "/" + id(last))
+        }
+        let next = found.first { second($0) < first }.map(second)
+        return (shown, (next ?? (isEnd ? nil : first + .seconds(-1))).map(Self.token))
     }
 
     private static func token(_ latest: Timestamp) -> String {
@@ -137,6 +159,6 @@ struct SearchRequest {
 /// A photo of an album that the server returns as a whole.
 struct ListedPhoto: Sendable {
     /// The time by which the server orders photos.
-    let created: Timestamp?
+    let second: Timestamp
     let photo: RemotePhoto
 }
