@@ -16,6 +16,8 @@ final class FakeService: OAuthLogin {
         var cacheVariant = ""
         /// The errors of the pages of sources.
         var pageErrors: [String: ProviderError] = [:]
+        /// The page tokens that the service rejects.
+        var rejectedTokens: Set<String> = []
         /// The listed sources.
         var sources = ["new"]
         /// The sizes of images with an address; photos without them have only the size `full`.
@@ -112,6 +114,7 @@ final class FakeServiceSession: RemoteLikes, ProfileSession, ManualSession {
         let state = state.value
         if let notices = state.notices { continuation.yield(.notices(notices)) }
         if let error = state.pageErrors[source.text] { throw error }
+        if let place, state.rejectedTokens.contains(place) { throw ProviderError.staleCursor }
         let all = source == likesSource ? state.photos.filter(state.liked.contains) : state.photos
         // As with page numbers, photos that arrive meanwhile move the others down.
         if state.emptied.contains(source.text) { return RemotePage([]) }

@@ -95,6 +95,39 @@ struct FeedFailureTests {
         #expect(try await fixture.walk() == ["later"] + nine)
     }
 
+    @Test func `a page token that the service rejects is replaced, also after arrivals`()
+        async throws
+    {
+        for new in [[], ["n1", "n2"]] {
+            let fixture = try await ServiceFixture(nine)
+            let first = try await fixture.page(count: 3)
+            fixture.service.state.update {
+                $0.photos = new + $0.photos
+                $0.hasStablePageTokens = true
+                $0.rejectedTokens = ["3"]
+            }
+            let rest = try await fixture.page("", first.next, count: 9).ids
+            #expect(rest == Array(nine.dropFirst(3)))
+            let before = fixture.count("new 3")
+            #expect(try await fixture.walk() == new + nine)
+            #expect(fixture.count("new 3") == before)
+        }
+    }
+
+    @Test func `rejected page tokens of successive parts are replaced`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        let first = try await fixture.page(count: 6)
+        fixture.service.state.update {
+            $0.hasStablePageTokens = true
+            $0.rejectedTokens = ["3", "6"]
+        }
+        await #expect(throws: ProviderError.staleCursor) {
+            try await fixture.page("", first.next)
+        }
+        #expect(try await fixture.walk() == nine)
+        #expect(fixture.count("new 3") == 2)
+    }
+
     @Test func `stable page tokens remain valid after a day`() async throws {
         let fixture = try await ServiceFixture(nine)
         fixture.service.state.update { $0.hasStablePageTokens = true }

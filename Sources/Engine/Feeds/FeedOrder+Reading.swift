@@ -113,6 +113,14 @@ nonisolated extension FeedOrder {
         ).first { !$0.isGap }
     }
 
+    /// Returns the part above a part, with which it joins the part if that is no gap; nil if it is the top.
+    package func partAbove(joining part: Part) throws(StorageError) -> Part? {
+        if !part.isGap {
+            try run("DELETE FROM mark WHERE source = ? AND key = ? AND NOT is_gap", .text(part.key))
+        }
+        return try parts("key > ? ORDER BY key LIMIT 1", .text(part.key)).first
+    }
+
     /// Returns the parts that begin at the marks that meet a condition.
     func parts(_ condition: String, _ values: SQLValue...) throws(StorageError) -> [Part] {
         try database.all(

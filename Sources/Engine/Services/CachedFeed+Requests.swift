@@ -1,6 +1,7 @@
 internal import EngineModel
 internal import Feeds
 internal import Likes
+internal import Logging
 internal import ProviderKit
 internal import Storage
 internal import System
@@ -95,7 +96,13 @@ extension CachedFeed {
         limit: Int = CachedFeed.fillLimit
     ) async throws -> FeedTables.Merge {
         var request = owner.likes?.outbox.request
-        var page = try await requestPage(source, from: part?.token)
+        var page: RemotePage
+        do {
+            page = try await requestPage(source, from: part?.token)
+        } catch ProviderError.staleCursor {
+            guard let part else { throw ProviderError.staleCursor }
+            return try await replaceToken(of: part, in: source)
+        }
         var pages = 1
         // The following pages are fetched while they have no photos.
         while pages < limit, page.photos.isEmpty, let next = page.next {
@@ -119,6 +126,28 @@ extension CachedFeed {
         }
         merge.pages = pages
         return merge
+    }
+
+    /// Fetches the part above a gap whose page token the service rejects, because its page ends with another token.
+    ///
+    /// - Throws: ``ProviderError/staleCursor`` for a part that is no gap; its photos belong to the part above then. The
+    ///   errors of the request.
+    private func replaceToken(
+        of part: FeedOrder.Part, in source: SourceID
+    ) async throws -> FeedTables.Merge {
+        owner.stores.logger.info(
+            "A service rejects a page token",
+            metadata: ["account": "\(account)", "source": "\(source)"])
+        try checkWanted()
+        let stored = stored(source)
+        let above = try await store.run(account) {
+            (tables) throws -> (state: FeedTables.SourceState, part: FeedOrder.Part)? in
+            guard let state = try tables.source(stored) else { return nil }
+            return try tables.order(of: state.key).partAbove(joining: part).map { (state, $0) }
+        }
+        guard part.isGap else { throw ProviderError.staleCursor }
+        guard let above else { return try await fetchTop(source) }
+        return try await fetchPart(above.part, of: source, above.state)
     }
 
     /// Ends the priority of confirmed likes over the answers of the service that agree, or that are believed.
