@@ -50,6 +50,20 @@ struct KnownLikesTests {
         #expect(try await fixture.walk("likes") == ["p1"])
     }
 
+    @Test(arguments: [["p6"], ["p4", "p6"]])
+    func `likes at the end of a counted page hide no other liked photo`(new: [String]) async throws
+    {
+        let photos = (1...9).map { "p\($0)" }
+        let fixture = try await ServiceFixture(photos)
+        fixture.service.state.update { $0.liked = Set(photos).subtracting(new) }
+        #expect(try await fixture.walk() == photos)
+        #expect(try await fixture.page("likes").ids == ["p1", "p2", "p3"])
+        for photo in new.reversed() {
+            #expect(try await fixture.account.setLiked(photo, true) == .done)
+        }
+        #expect(try await fixture.walk("likes") == new + photos.filter { !new.contains($0) })
+    }
+
     @Test func `the number of likes is known after a restart before the service replies`()
         async throws
     {

@@ -15,7 +15,9 @@ nonisolated extension FeedMerge {
         var items = try items()
         var isAdjacent = true
         if let part, !arrival.hasStablePageTokens {
-            let isBelowKnown = try dropKnown(&items, above: part)
+            // In another order than that of the likes, a photo that was liked here is cached above its position.
+            let isOrdered = !arrival.isExact || arrival.hasLatestLikesFirst
+            let isBelowKnown = try isOrdered ? dropKnown(&items, above: part) : false
             isAdjacent = isBelowKnown || !part.isDoubtful
             if part.isGap, !isAdjacent {
                 if try order.nextGap(above: part.key) != nil {
@@ -76,11 +78,10 @@ nonisolated extension FeedMerge {
         guard let first = keys.first, let last = keys.last else { return false }
         let entries = try order.entries(from: part.key, below: nil)
         let run = entries.filter { $0.isLive && $0.key <= first }
-        guard let start = items.firstIndex(where: { $0.above == first }),
-            let index = items.lastIndex(where: { $0.above == last })
-        else { return false }
-        // The page ends within the cached entries above the part, or contains the last of them.
-        let isRow = 2 * keys.count > index - start + 1
+        guard let index = items.lastIndex(where: { $0.above == last }) else { return false }
+        // The page ends within the cached entries above the part, or contains the last of them. A photo that the service
+        // moved down may follow others that belong to the part.
+        let isRow = 2 * keys.count > index + 1
         let isAtEnd = index == items.count - 1 || run.last?.key == last
         guard isRow && isAtEnd || 2 * keys.count > run.count else { return false }
         items.removeSubrange(...index)
