@@ -316,7 +316,7 @@ final class LikeSimulation {
         if cache[photo] == nil, !isCacheDiskFull {
             let overlay = session.sender.outbox.overlay(
                 for: session.sender.outbox.request, at: now)
-            cache[photo] = overlay(photo) ?? liked.contains(group)
+            cache[photo] = overlay?(photo) ?? liked.contains(group)
         }
         return .success(Self.photo(photo, cache[photo] ?? liked.contains(group)))
     }
@@ -350,7 +350,7 @@ final class LikeSimulation {
             guard now < start + .seconds(600) else { return }
             trace("  refreshed \(states) explicit \(isExplicit)")
             let overlay = session.sender.outbox.overlay(for: request, at: now)
-            for (photo, isLiked) in states { cache[photo] = overlay(photo) ?? isLiked }
+            for (photo, isLiked) in states { cache[photo] = overlay?(photo) ?? isLiked }
             await session.sender.reconcile(states, of: request)
         }
     }

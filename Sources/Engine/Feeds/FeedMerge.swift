@@ -45,7 +45,7 @@ nonisolated struct FeedMerge {
     mutating func drop(_ entry: Entry) throws(StorageError) {
         if page.isPartial { return }
         if arrival.isExact, let known = try tables.photos.photo(entry.photo) {
-            let shown = arrival.overlay(entry.photo)
+            let shown = arrival.overlay?(entry.photo)
             if shown == true { return }
             if shown == nil, known.photo.isLiked {
                 // In another order than that of the likes, a photo that was liked here may be further down.

@@ -18,8 +18,9 @@ nonisolated package struct CachedPhoto: Hashable, Sendable {
     package var photo: Photo { remote.photo }
 }
 
-/// Returns the liked state of a photo that the service may not know yet; nil if the state of the service is stored.
-package typealias LikeOverlay = @Sendable (PhotoID) -> Bool?
+/// Returns the liked state of a photo that the service may not know yet; nil if the state of the service is stored. It is
+/// nil if the service knows all states.
+package typealias LikeOverlay = (@Sendable (PhotoID) -> Bool?)?
 
 /// The photos of an account, each in one row.
 nonisolated package struct FeedPhotos {
@@ -116,10 +117,10 @@ nonisolated package struct FeedPhotos {
     /// - Returns: The photo and true if its liked state changed; nil if the photo was not cached or has not changed.
     /// - Throws: ``StorageError``.
     package func upsert(
-        _ remote: RemotePhoto, _ overlay: LikeOverlay = { _ in nil }
+        _ remote: RemotePhoto, _ overlay: LikeOverlay = nil
     ) throws(StorageError) -> (photo: Photo, isOtherLike: Bool)? {
         let known = try photo(remote.photo.id)
-        let shown = overlay(remote.photo.id)
+        let shown = overlay?(remote.photo.id)
         var new = CachedPhoto(remote: remote)
         new.remote.hasLikeState = true
         new.remote.entry = nil

@@ -52,7 +52,7 @@ nonisolated extension FeedTables {
         /// The photos whose rows were inserted before: see ``FeedPhotos/prepare(_:_:)``.
         var prepared: Set<PhotoID> = []
         /// The liked states that the service may not know yet.
-        var overlay: LikeOverlay = { _ in nil }
+        var overlay: LikeOverlay = nil
 
         package init(
             page: RemotePage, part: FeedOrder.Part?, isExact: Bool,
@@ -114,7 +114,7 @@ nonisolated extension FeedTables {
         var arrival = arrival
         let overlay = arrival.overlay
         // A page of liked photos may be older than an unlike.
-        if arrival.isExact { arrival.page.photos.removeAll { overlay($0.photo.id) == false } }
+        if arrival.isExact { arrival.page.photos.removeAll { overlay?($0.photo.id) == false } }
         let (page, part) = (arrival.page, arrival.part)
         let order = order(of: source.key)
         var merge = Merge()
@@ -161,7 +161,7 @@ nonisolated extension FeedTables {
             try change.mergeAnchored()
         }
         merge = try change.finish()
-        if arrival.isExact, page.next == nil {
+        if arrival.isExact, page.next == nil, let overlay {
             // The whole list of liked photos may be older than a like.
             let liked = try photos.likedPhotos().filter { overlay($0.photo.id) == true }
             if let new = try updateLikes(liked.reversed().map(\.photo), in: id) {

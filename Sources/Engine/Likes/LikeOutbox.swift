@@ -182,11 +182,12 @@ nonisolated package struct LikeOutbox: Sendable {
     package var request: Request { Request(confirmations: confirmations) }
 
     /// Returns the liked states that the answer to a request does not change: the state of a photo; nil if the answer is
-    /// believed.
+    /// believed, or the whole answer.
     package func overlay(
         for request: Request, at now: Timestamp
-    ) -> @Sendable (PhotoID) -> Bool? {
-        { photo in
+    ) -> (@Sendable (PhotoID) -> Bool?)? {
+        if rows.isEmpty { return nil }
+        return { photo in
             guard let row = self[photo], !believes(request, about: row, now) else { return nil }
             return row.shown
         }

@@ -19,7 +19,7 @@ extension CachedFeed {
     /// - Throws: ``EngineError/needsLogin(_:)`` after a logout.
     func overlay(for request: LikeOutbox.Request?) throws -> LikeOverlay {
         try checkWanted()
-        guard let request, let likes = owner.likes else { return { _ in nil } }
+        guard let request, let likes = owner.likes else { return nil }
         return likes.outbox.overlay(for: request, at: owner.now)
     }
 }
