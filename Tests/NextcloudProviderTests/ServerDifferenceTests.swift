@@ -239,6 +239,26 @@ struct ServerDifferenceTests {
         #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
     }
 
+    @Test(arguments: [400, 422, 501])
+    func `a refresh without the list of the hidden folders fails, and the next one reads it`(
+        status: Int
+    ) async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        let shown = server.photos
+        server.publish { $0.path = "Private/a.jpg" }
+        server.publish {
+            ($0.path, $0.mediaType) = ("Private/.nomedia", "application/octet-stream")
+        }
+        let type = ("Content-Type", "application/xml; charset=utf-8")
+        server.fail(
+            "SEARCH /remote.php/dav/",
+            .reply(Reply(status, headers: [type], body: Array("<d:error xmlns:d=\"DAV:\"/>".utf8))),
+            times: 1)
+        await #expect(throws: ProviderError.self) { try await fixture.walk("all") }
+        #expect(try await fixture.walk("all") == shown)
+    }
+
     @Test func `files that the user excludes are not shown`() async throws {
         let fixture = try SimulatedSession(
             photoCount: 2, settings: ProviderSettings(["Exclude": "Scans; Work/**/draft-*"]))

@@ -114,18 +114,21 @@ struct NextcloudClient: ServiceClient {
     /// - Returns: The rule, with the folders of the files `.nomedia` and `.noimage`.
     /// - Throws: ``ProviderError``, ``HTTPError``.
     func fileFilter(tag: String?) async throws -> FileFilter {
-        var filter = FileFilter(tag: tag, excluded: excluded)
+        let found: Listing
         do {
-            let found = try await search(
+            found = try await search(
                 .hidesFolder, by: nil, limit: PhotoSearch.maximumPositions, hasMetadata: false,
                 onlyPositions: true, about: .other(Message("list the hidden folders")))
-            filter.folders = found.records.compactMap(\.filePath).compactMap { path in
-                let parts = path.split(separator: "/")
-                guard [".nomedia", ".noimage"].contains(parts.last) else { return nil }
-                return parts.dropLast().map { $0 + "/" }.joined()
-            }
-        } catch is UnsupportedSearch {}
-        return filter
+        } catch let error as UnsupportedSearch {
+            // All servers with the search support its condition.
+            throw error.error
+        }
+        let folders = found.records.compactMap(\.filePath).compactMap { path -> String? in
+            let parts = path.split(separator: "/")
+            guard [".nomedia", ".noimage"].contains(parts.last) else { return nil }
+            return parts.dropLast().map { $0 + "/" }.joined()
+        }
+        return FileFilter(tag: tag, excluded: excluded, folders: folders)
     }
 
     /// Fetches the folders that the app Photos shows, from the initial state of its page: no interface has them.
