@@ -37,8 +37,8 @@ struct ImmichClient: ServiceClient {
     ///   - permission: The permission that an API key needs; nil if every key has it.
     ///   - maximumBytes: The maximum size of the response in bytes.
     ///   - secrets: The secrets in the body.
-    ///   - isOptional: True if older servers do not have the path, and send status 404.
-    /// - Returns: A response with status 2xx that is not an HTML page, or that of an older server.
+    ///   - isOptional: True if some servers do not have the path or its parameters, and send status 404 or 400.
+    /// - Returns: A response with status 2xx that is not an HTML page, or that of such a server.
     /// - Throws: ``ProviderError``, ``HTTPError``, `CancellationError`.
     func send(
         _ method: HTTPRequest.Method, _ path: [String],
@@ -57,7 +57,9 @@ struct ImmichClient: ServiceClient {
         request.maximumBytes = maximumBytes
         let response = try await ports.http.send(request)
         // A proxy that does not reach the server sends no object.
-        if isOptional, response.status == 404, response.record != nil { return response }
+        if isOptional, [400, 404].contains(response.status), response.record != nil {
+            return response
+        }
         if let error = refusal(response, subject).error(permission) { throw error }
         return response
     }

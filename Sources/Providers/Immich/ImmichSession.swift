@@ -128,7 +128,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         let response = try await client.send(
             .get, ["stacks"], about: .other(Message("list the stacks")),
             permission: "stack.read", maximumBytes: Self.maximumAlbumBytes, isOptional: true)
-        guard response.status != 404 else { return knownStacks.latest ?? [:] }
+        guard response.isSuccess else { return knownStacks.latest ?? [:] }
         let stacks: LenientList<StackRecord> = try client.decode(response)
         let pairs = stacks.elements.flatMap { stack in
             stack.assets.elements.map { ($0.id, stack.primaryAssetId) }
@@ -192,7 +192,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
                 ("withPartners", "true"), ("withStacked", "true"), ("visibility", "timeline"),
                 ("isArchived", "false"), ("size", "MONTH"),
             ], maximumBytes: Self.maximumAlbumBytes, isOptional: true)
-        guard response.status != 404 else { return knownMonths.latest?[month] ?? [] }
+        guard response.isSuccess else { return knownMonths.latest?[month] ?? [] }
         if let ids = response.record?.value("id", as: [AssetID].self) { return Set(ids) }
         let assets: LenientList<AssetRecord> = try client.decode(response)
         return Set(assets.elements.map(\.id))
