@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 import ProviderKit
 import TestSupport
 import Testing
@@ -155,6 +156,21 @@ struct ResponseTests {
         #expect(page.photos.count == 97 && page.next != nil)
         let notices = await fixture.session.finalNotices().last
         #expect(notices?.map { $0.prefix(9) } == ["3 images "])
+    }
+
+    @Test func `the IDs of images that can be shown are composed only while others are omitted`() {
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let omissions = OmittedImages("photos.example", logger, nil)
+        var count = 0
+        func id() -> String {
+            count += 1
+            return "1"
+        }
+        omissions.remove([id()])
+        #expect(count == 0)
+        omissions.record("2", "its address is invalid")
+        omissions.remove([id()])
+        #expect(count == 1)
     }
 
     @Test(arguments: [

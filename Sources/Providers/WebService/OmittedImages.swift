@@ -52,11 +52,12 @@ package final class OmittedImages: Sendable {
             metadata: ["image": "\(ServiceText.message(first) ?? "")", "reason": "\(reason)"])
     }
 
-    /// Removes images, because they can be shown.
-    package func remove(_ images: [String]) {
+    /// Removes images, because they can be shown. Their IDs are not composed if no image is omitted.
+    package func remove(_ images: @autoclosure () -> [String]) {
         _ = change { omissions in
             let before = omissions.images.count
-            for image in images { omissions.images[image] = nil }
+            guard before > 0 else { return false }
+            for image in images() { omissions.images[image] = nil }
             return omissions.images.count < before
         }
     }
