@@ -183,6 +183,30 @@ struct SessionTests {
         #expect(notices.first == [one] && notices.dropFirst(2) == [[one], []])
     }
 
+    @Test func `an image of a post that was deleted is no longer counted as omitted`()
+        async throws
+    {
+        let fixture = Fixture(responding: .json("[]"))
+        for (source, ids) in [("home", ["2", "1"]), ("home", ["1"]), ("local", []), ("home", [])] {
+            let statuses = ids.map { Sample.status($0, [Sample.image("a")]) }
+            let list = "[\(statuses.joined(separator: ","))]"
+                .replacing(#""https://files.example/a.jpg""#, with: "null")
+            fixture.http.answer.update {
+                $0 = { request in
+                    .json(
+                        request.url.contains("/instance")
+                            ? #"{"version":"4.5.0","title":"x","uri":"x"}"# : list)
+                }
+            }
+            _ = try await fixture.session.page(source)
+        }
+        let notices = await fixture.session.finalNotices()
+        #expect(
+            notices.map { $0.map { $0.prefix(8) } } == [
+                ["An image"], ["2 images"], ["An image"], [],
+            ])
+    }
+
     @Test func `a server without a list of likes says so`() async throws {
         let fixture = Fixture(
             instance: .json(

@@ -125,7 +125,13 @@ final class MastodonSession: ServiceSession, RemoteLikes {
         var statuses = list.elements.filter { seen.insert($0.id).inserted }
         // Likes are ordered by IDs of likes, which only Pixelfed states.
         let hasKeys = source.kind != .likes
-        var photos = statuses.map { client.mapping.photos($0, isInLikes: !hasKeys) }
+        let timeline = "\(source.id) "
+        func entry(_ status: StatusRecord) -> String? {
+            hasKeys ? Self.key(status.id).map { timeline + $0 } : nil
+        }
+        var photos = statuses.map {
+            client.mapping.photos($0, isInLikes: !hasKeys, in: entry($0))
+        }
         // The statuses whose photos exceed the limit of a page begin the next page.
         var count = 0
         let fitting = photos.prefix {
@@ -164,19 +170,27 @@ final class MastodonSession: ServiceSession, RemoteLikes {
             for index in photos.indices {
                 client.mapping.omissions?.record(
                     photos[index].dropFirst(limit).map(\.photo.id.text),
-                    Message("its post has too many images"))
+                    Message("its post has too many images"), in: entry(statuses[index]))
                 photos[index] = Array(photos[index].prefix(limit))
             }
         }
         if hasKeys {
             for (index, status) in statuses.enumerated() {
-                for photo in photos[index].indices { photos[index][photo].entry = Self.key(status) }
+                let key = Self.key(status.id)
+                for photo in photos[index].indices { photos[index][photo].entry = key }
             }
         }
         var page = RemotePage(
             photos.flatMap(\.self), next: statuses.isEmpty ? nil : next?.text,
-            end: hasKeys ? statuses.last.flatMap(Self.key) : nil)
+            end: hasKeys ? statuses.last.flatMap { Self.key($0.id) } : nil)
         page.isPartial = isPartial
+        if hasKeys, !isPartial {
+            let maximum = query.first { $0.name == "max_id" }?.value
+            client.mapping.omissions?.remove(
+                from: page.next.flatMap { _ in statuses.last.flatMap(entry) } ?? timeline,
+                to: timeline + (maximum.flatMap(Self.key) ?? "~"),
+                except: Set(statuses.compactMap(entry)))
+        }
         return page
     }
 
@@ -207,10 +221,10 @@ final class MastodonSession: ServiceSession, RemoteLikes {
 
     /// Returns the key of a status in a timeline: its ID, with its length in front, because timelines are ordered by
     /// the length of the IDs and then byte by byte. A boost is a status with a separate ID.
-    private static func key(_ status: StatusRecord) -> String? {
-        guard StatusPhotoID(status: status.id, attachment: status.id) != nil else { return nil }
-        let length = status.id.utf8.count
-        return (length < 10 ? "0" : "") + "\(length)\(status.id)"
+    private static func key(_ id: String) -> String? {
+        guard StatusPhotoID(status: id, attachment: id) != nil else { return nil }
+        let length = id.utf8.count
+        return (length < 10 ? "0" : "") + "\(length)\(id)"
     }
 
     @concurrent

@@ -22,8 +22,11 @@ struct ModelMapping: Sendable {
     /// - Parameters:
     ///   - record: The status, or a boost of it.
     ///   - isInLikes: True if the status is in the list of the user's likes.
+    ///   - entry: The entry in ``OmittedImages``; nil if the list is not ordered by the status.
     /// - Returns: The photos, in the order of the attachments.
-    func photos(_ record: StatusRecord, isInLikes: Bool = false) -> [RemotePhoto] {
+    func photos(
+        _ record: StatusRecord, isInLikes: Bool = false, in entry: String? = nil
+    ) -> [RemotePhoto] {
         let status = record.original
         let actions = record.filterActions + status.filterActions
         guard !actions.contains("hide") else { return [] }
@@ -32,12 +35,13 @@ struct ModelMapping: Sendable {
         guard showsSensitive || !isSensitive else { return [] }
         // The photos of a direct message are for the people in it, not for a screen.
         guard isInLikes || status.members.text("visibility") != "direct" else { return [] }
-        return allPhotos(status, isSensitive: isSensitive, isInLikes: isInLikes)
+        return allPhotos(status, isSensitive: isSensitive, isInLikes: isInLikes, in: entry)
     }
 
     /// Returns all photos of a status, even if a feed would omit them.
     func allPhotos(
-        _ status: StatusRecord, isSensitive: Bool? = nil, isInLikes: Bool = false
+        _ status: StatusRecord, isSensitive: Bool? = nil, isInLikes: Bool = false,
+        in entry: String? = nil
     ) -> [RemotePhoto] {
         let members = status.members
         let account = members.record("account")
@@ -57,7 +61,7 @@ struct ModelMapping: Sendable {
                 // Source: mastodon 4.6.4, `MediaAttachmentSerializer`: a file of another server that was not copied. Its
                 // `url` may be the address of a proxy.
                 if attachment.text("type") == "unknown", attachment.text("remote_url") != nil {
-                    omissions?.record(key, Message("the server has no copy of it"))
+                    omissions?.record(key, Message("the server has no copy of it"), in: entry)
                 }
                 return nil
             }
@@ -68,11 +72,11 @@ struct ModelMapping: Sendable {
                     key,
                     isUnprocessed
                         ? Message("the server has not processed it")
-                        : Message("its address is invalid"))
+                        : Message("its address is invalid"), in: entry)
                 return nil
             }
             guard let id = StatusPhotoID(status: status.id, attachment: name) else {
-                omissions?.record(key, Message("the ID of its status is invalid"))
+                omissions?.record(key, Message("the ID of its status is invalid"), in: entry)
                 return nil
             }
             omissions?.remove([key])

@@ -12,7 +12,7 @@ package final class OmittedImages: Sendable {
 
     private struct Omissions {
         /// The images, so that each counts once, with the reasons.
-        var images: [String: Message] = [:]
+        var images: [String: (reason: Message, entry: String?)] = [:]
         /// The sentences about parts of the account that failed.
         var failures: [String] = []
     }
@@ -36,14 +36,17 @@ package final class OmittedImages: Sendable {
     /// - Parameters:
     ///   - image: The ID at the service.
     ///   - reason: The reason, as the end of a sentence.
-    package func record(_ image: String, _ reason: Message) { record([image], reason) }
+    ///   - entry: The entry of an ordered list that has the image; nil for another list.
+    package func record(_ image: String, _ reason: Message, in entry: String? = nil) {
+        record([image], reason, in: entry)
+    }
 
     /// Records images with one entry in the log.
-    package func record(_ images: [String], _ reason: Message) {
+    package func record(_ images: [String], _ reason: Message, in entry: String? = nil) {
         let isNew = change { omissions in
             let new = images.prefix(Self.maximumCount - omissions.images.count)
-                .filter { omissions.images[$0] != reason }
-            for image in new { omissions.images[image] = reason }
+                .filter { omissions.images[$0]?.reason != reason }
+            for image in new { omissions.images[image] = (reason, entry) }
             return !new.isEmpty
         }
         guard isNew, let first = images.first else { return }
@@ -58,6 +61,23 @@ package final class OmittedImages: Sendable {
             let before = omissions.images.count
             guard before > 0 else { return false }
             for image in images() { omissions.images[image] = nil }
+            return omissions.images.count < before
+        }
+    }
+
+    /// Removes the images whose entries left a part of an ordered list.
+    ///
+    /// - Parameters:
+    ///   - start: The first entry of the part.
+    ///   - end: The end of the part.
+    ///   - entries: The entries that are in the part.
+    package func remove(from start: String, to end: String, except entries: Set<String>) {
+        _ = change { omissions in
+            let before = omissions.images.count
+            omissions.images = omissions.images.filter { _, image in
+                guard let entry = image.entry, start <= entry, entry < end else { return true }
+                return entries.contains(entry)
+            }
             return omissions.images.count < before
         }
     }
@@ -82,8 +102,8 @@ package final class OmittedImages: Sendable {
         }
     }
 
-    private func notice(_ images: [String: Message]) -> String? {
-        guard let reason = images.values.first else { return nil }
+    private func notice(_ images: [String: (reason: Message, entry: String?)]) -> String? {
+        guard let reason = images.values.first?.reason else { return nil }
         return images.count == 1
             ? tr(
                 "An image of {server} is omitted, because {reason}.",
