@@ -247,6 +247,10 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         accounts.contains { $0.id == account && $0.isLoggedIn }
     }
 
+    func isReady(_ account: AccountID) -> Bool {
+        accounts.contains { $0.id == account && $0.isLoggedIn && !$0.isUnreachable }
+    }
+
     func isLocal(_ account: AccountID) -> Bool {
         accounts.first { $0.id == account }?.isLocal ?? true
     }

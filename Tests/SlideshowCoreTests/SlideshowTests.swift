@@ -272,6 +272,27 @@ struct SlideshowTests {
         try await poll { fixture.slideshow.image == "/full/local_ada/p1" }
     }
 
+    @Test(arguments: [AccountChange.state, .session])
+    func `an image that could not be fetched is fetched when its account becomes ready`(
+        change: AccountChange
+    ) async throws {
+        let fixture = fixture()
+        let slideshow = fixture.slideshow
+        slideshow.replacementTimeLimit = .seconds(600)
+        fixture.photos.accounts[0].isLocal = false
+        try await fixture.attach()
+        fixture.photos.cached = []
+        fixture.photos.accounts[0].isUnreachable = true
+        try await slideshow.setImageSize("full")
+        slideshow.handle(.changed(.state), of: local)
+        #expect(slideshow.retry != nil)
+        fixture.photos.accounts[0].isUnreachable = false
+        slideshow.handle(.changed(change), of: local)
+        // The pause would end later.
+        #expect(slideshow.retry == nil)
+        try await poll { slideshow.image == "/full/local_ada/p1" }
+    }
+
     // MARK: Photos that arrive and leave
 
     @Test func `new photos at the top come next, then the walk continues`() async throws {

@@ -227,6 +227,19 @@ extension Slideshow {
         if isExhausted { photosMayBeAvailable() }
     }
 
+    /// Repeats a failed fetch of the current image without its pause when the account of the photo becomes ready.
+    private func stateChanged(of account: AccountID) {
+        if playlist.current?.id.account == account {
+            let isReady = photos.isReady(account)
+            if isReady, !wasReady {
+                retry?.cancel()
+                retry = nil
+            }
+            wasReady = isReady
+        }
+        conditionsChanged()
+    }
+
     /// Applies an event of an account.
     package func handle(_ event: AccountEvent, of account: AccountID) {
         switch event {
@@ -235,7 +248,8 @@ extension Slideshow {
             if candidate?.shown.id.account == account { candidate = nil }
             accountsChanged()
             checkCurrent(of: account)
-        case .changed(.state): conditionsChanged()
+            stateChanged(of: account)
+        case .changed(.state): stateChanged(of: account)
         case .changed(.feed):
             conditionsChanged()
             checkCurrent(of: account)

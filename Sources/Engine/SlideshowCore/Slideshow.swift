@@ -67,7 +67,9 @@ package final class Slideshow {
     /// The update that has not begun yet.
     private var waitingRefresh: Task<Void, Never>?
     /// The update after an image that could not be fetched.
-    private(set) var retry: Task<Void, Never>?
+    var retry: Task<Void, Never>?
+    /// True if the account of the current photo was ready at its last change.
+    var wasReady = false
     /// The pauses before ``retry``.
     private(set) var backoff = Backoff(first: .seconds(20), factor: 2, longest: .seconds(3600))
     /// The photos that changed during the search for the next photo.

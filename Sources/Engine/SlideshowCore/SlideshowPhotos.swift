@@ -81,6 +81,9 @@ package protocol SlideshowPhotos: AnyObject {
     /// Returns true if an account is known and logged in.
     func isLoggedIn(_ account: AccountID) -> Bool
 
+    /// Returns true if the state of an account is `ready`.
+    func isReady(_ account: AccountID) -> Bool
+
     /// True if the network is metered, so that only cached images are shown.
     var isMetered: Bool { get }
 

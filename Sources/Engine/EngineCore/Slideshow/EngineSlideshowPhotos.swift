@@ -138,6 +138,8 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
 
     func isLoggedIn(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLoggedIn == true }
 
+    func isReady(_ account: AccountID) -> Bool { engine?.accounts[account]?.state == .ready }
+
     func isLocal(_ account: AccountID) -> Bool { engine?.accounts[account]?.isLocal == true }
 
     var isMetered: Bool { engine?.isMetered == true }
