@@ -48,7 +48,7 @@ final class CombinedObject {
         self.members = members
         feed.preparedPages.removeAll()
         for source in combined.sources() where source.id == CombinedFeed.all || !hasSameAccounts {
-            exported.emit(.feed, .updated, source.id.text, 0 as UInt32)
+            announceUpdate(of: source.id, new: 0)
         }
         exported.announceChanges()
     }

@@ -242,6 +242,19 @@ struct CombinedObjectTests {
         #expect(updates == ["updated all 3", "updated all 4"])
     }
 
+    @Test func `a logout and an update at the same time are announced once`() async throws {
+        let (fixture, client) = try await start(["ada": [], "bob": []], listens: true)
+        let ada = try fixture.account("ada")
+        let observer = SessionObserver { [engine = fixture.engine] in
+            engine.emit(.account(ada, .updated(SourceID("likes"), new: 2)))
+        }
+        fixture.engine.addObserver(observer)
+        try await fixture.engine.accounts.logOut(fixture.account("bob"))
+        try await client.wait(for: "updated likes 2")
+        #expect(!client.signals.value.contains("updated likes 0"))
+        withExtendedLifetime(observer) {}
+    }
+
     @Test func `a refused like of a missing photo names it by its ID of the combined account`()
         async throws
     {
@@ -279,5 +292,17 @@ struct CombinedObjectTests {
         await #expect(throws: BusError.self) {
             try await client.combined.setDefaultSource("memories")
         }
+    }
+}
+
+/// An observer of logins and logouts.
+@MainActor
+private final class SessionObserver: EngineObserver {
+    private let onChange: () -> Void
+
+    init(_ onChange: @escaping () -> Void) { self.onChange = onChange }
+
+    func handle(_ event: EngineEvent) {
+        if case .account(_, .changed(.session)) = event { onChange() }
     }
 }
