@@ -34,8 +34,6 @@ package final class Login: RetainedItem {
 
     /// The time limit of a login.
     package static let timeLimit = Duration.seconds(600)
-    /// The time limit of a login that the engine polls for: the lifetime of the address for the browser.
-    static let pollingTimeLimit = Duration.seconds(1200)
     static let maximumUnfinishedPerClient = 16
     static let maximumUnfinished = 64
     /// The time after the end in which the page in the browser can be loaded again.
@@ -153,15 +151,11 @@ package final class Login: RetainedItem {
 
     /// Starts the login.
     ///
-    /// - Parameters:
-    ///   - timeLimit: The time after which the login fails.
-    ///   - work: Identifies the user and creates the account. It runs in a task that is cancelled with the login.
-    func begin(
-        within timeLimit: Duration = Login.timeLimit,
-        _ work: @escaping @MainActor () async throws -> Account
-    ) {
+    /// - Parameter work: Identifies the user and creates the account. It runs in a task that is cancelled with the login,
+    ///   also at its time limit.
+    func begin(_ work: @escaping @MainActor () async throws -> Account) {
         self.work = Task {
-            let deadline = engine.ports.clock.after(timeLimit) { [self] in
+            let deadline = engine.ports.clock.after(Self.timeLimit) { [self] in
                 end(.failed, error: EngineError.loginTimedOut)
                 self.work?.cancel()
             }

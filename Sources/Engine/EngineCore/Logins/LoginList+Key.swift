@@ -98,7 +98,7 @@ extension LoginList {
         let settings = ports.settings.settings(of: info.id)
         let server = try provider.server(text, settings)
         let login = add(provider, options, server: server, isPreparing: true)
-        login.begin(within: Login.pollingTimeLimit) { [self] in
+        login.begin { [self] in
             do {
                 // This is done first, so that no password is issued that cannot be stored.
                 try await unlockSecrets([])
