@@ -155,11 +155,11 @@ public struct FocalPoint: Hashable, Sendable {
     /// The vertical position, from -1 (bottom) to 1 (top).
     public let y: Double
 
-    /// Creates a point; nil if it is outside of the photo.
+    /// Creates a point; nil if it is outside of the photo. The positions are rounded to millionths, which are stored.
     public init?(x: Double, y: Double) {
         guard -1...1 ~= x, -1...1 ~= y else { return nil }
-        self.x = x
-        self.y = y
+        self.x = (x * 1e6).rounded() / 1e6
+        self.y = (y * 1e6).rounded() / 1e6
     }
 }
 

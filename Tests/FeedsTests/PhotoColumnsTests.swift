@@ -24,6 +24,16 @@ import Testing
         #expect(try tables.photos.photo(PhotoID("p"))?.remote == bare)
     }
 
+    @Test func `a photo that is received again has not changed`() throws {
+        let database = try Database.inMemory([FeedStore.format])
+        let tables = FeedTables(database: database, account: account)
+        var photo = Photo.filled(id: "p")
+        photo.focus = FocalPoint(x: 1.0 / 3, y: -0.1234567)
+        _ = try tables.photos.upsert(RemotePhoto(photo))
+        let change = try tables.photos.upsert(RemotePhoto(photo))
+        #expect(change == nil)
+    }
+
     @Test func `the size of a photo contains every text`() throws {
         let database = try Database.inMemory([FeedStore.format])
         let tables = FeedTables(database: database, account: account)
