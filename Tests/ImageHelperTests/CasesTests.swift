@@ -50,6 +50,29 @@ struct CasesTests {
         #expect(Self.isClose(color(of: image, 3), [128, 128, 0, 128], atMost: 1))
     }
 
+    @Test(
+        arguments: [
+            ("inks-alpha.tiff", 128), ("inks-alpha-planar-16-bits.tiff", 128),
+            ("inks-associated.tiff", 128), ("palette-2-bits-alpha.tiff", 170),
+            ("palette-alpha.tiff", 128), ("palette-alpha-planar.tiff", 128),
+        ] as [(String, Int)])
+    func `the alpha of palettes and inks is applied`(name: String, alpha: Int) async throws {
+        let image = try await pixels(name)
+        for (index, parts) in [[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0]].enumerated() {
+            let expected = parts.map { $0 * alpha } + [alpha]
+            #expect(
+                Self.isClose(color(of: image, index), expected, atMost: 1),
+                "\(name), part \(index): \(self.color(of: image, index))")
+        }
+    }
+
+    @Test(arguments: ["white-zero-alpha.tiff", "white-zero-alpha-16-bits.tiff"])
+    func `the alpha of an image in which zero is white is applied`(name: String) async throws {
+        let image = try await pixels(name)
+        #expect(Self.isClose(color(of: image, 0), [43, 43, 43, 128], atMost: 1))
+        #expect(Self.isClose(color(of: image, 3), [85, 85, 85, 128], atMost: 1))
+    }
+
     @Test func `the first frame of an animation is on its canvas`() async throws {
         let image = try await pixels("small-first-frame.webp")
         #expect(image.width == 48 && image.height == 32)

@@ -31,10 +31,11 @@ typedef struct {
     each(TYPE_CMYK_16, 6 << 16 | 4 << 3 | 2)
 enum { SHIM_COLOR_NUMBERS(SHIM_NUMBER) };
 
-// Gray in the first of four channels.
+// Gray in the first of four channels, and a channel that is ignored.
 enum {
     SHIM_GRAY_OF_FOUR_8 = 3 << 16 | 3 << 7 | 1 << 3 | 1,
     SHIM_GRAY_OF_FOUR_16 = 3 << 16 | 3 << 7 | 1 << 3 | 2,
+    SHIM_EXTRA_CHANNEL = 1 << 7,
 };
 
 #define SHIM_COLOR_FUNCTIONS(each) \

@@ -23,10 +23,12 @@ typedef void (*TIFFUnmapFileProc)(thandle_t, void *, uint64_t);
     each(PHOTOMETRIC_MINISWHITE, 0) \
     each(PHOTOMETRIC_MINISBLACK, 1) \
     each(PHOTOMETRIC_RGB, 2) \
+    each(PHOTOMETRIC_PALETTE, 3) \
     each(PHOTOMETRIC_SEPARATED, 5) \
     each(SAMPLEFORMAT_IEEEFP, 3) \
     each(PLANARCONFIG_CONTIG, 1) \
     each(TIFFTAG_BITSPERSAMPLE, 258) \
+    each(TIFFTAG_COLORMAP, 320) \
     each(TIFFTAG_COMPRESSION, 259) \
     each(TIFFTAG_EXTRASAMPLES, 338) \
     each(TIFFTAG_ICCPROFILE, 34675) \
@@ -140,6 +142,23 @@ static inline int shim_tiff_cut(const struct shim_tiff *f, TIFF *tiff, const str
 static inline unsigned shim_tiff_extra(const struct shim_tiff *f, TIFF *tiff) {
     uint16_t count = 0, *kinds = NULL;
     return f->TIFFGetField(tiff, SHIM_TIFFTAG_EXTRASAMPLES, &count, &kinds) && count > 0 ? kinds[0] : 0;
+}
+
+// The parts of the colors of a palette, whose indexes are scaled to 8 bits: those of red precede those of green and blue.
+// Returns 0 if there is none.
+static inline int shim_tiff_palette(const struct shim_tiff *f, TIFF *tiff, int bits, uint8_t parts[768]) {
+    uint16_t *colors[3] = {NULL, NULL, NULL};
+    if (!f->TIFFGetField(tiff, SHIM_TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) || !colors[0] || !colors[1]
+        || !colors[2])
+        return 0;
+    int count = 1 << bits, step = 255 / (count - 1), shift = 0;
+    // Some programs write parts of 8 bits.
+    for (int i = 0; i < 3 * count; i++) {
+        if (colors[i / count][i % count] > 255) shift = 8;
+    }
+    for (int i = 0; i < 3 * count; i++)
+        parts[i / count * 256 + i % count * step] = (uint8_t)(colors[i / count][i % count] >> shift);
+    return 1;
 }
 
 static inline const void *shim_tiff_profile(const struct shim_tiff *f, TIFF *tiff, uint32_t *bytes) {

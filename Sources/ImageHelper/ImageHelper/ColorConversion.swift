@@ -39,14 +39,14 @@ final class ColorConversion {
         let input = row.assumingMemoryBound(to: UInt8.self) + (channelBytes - 1)
         if let transform, let functions {
             functions.cmsDoTransform(transform, row, output, UInt32(count))
-            let isOpaque = layout.channels == .cmyk
-            for x in 0..<count {
-                output[x * 4 + 3] = isOpaque ? 255 : input[(x * 4 + 3) * channelBytes]
-            }
-        } else if layout.channels == .cmyk {
-            convertInks(input, output, count)
+        } else if layout.channels == .rgba {
+            return swapChannels(input, output, count)
         } else {
-            swapChannels(input, output, count)
+            convertInks(input, output, count)
+        }
+        let (isOpaque, pixelBytes) = (layout.channels == .cmyk, layout.pixelBytes)
+        for x in 0..<count {
+            output[x * 4 + 3] = isOpaque ? 255 : input[(x + 1) * pixelBytes - channelBytes]
         }
     }
 
@@ -75,8 +75,7 @@ final class ColorConversion {
                 let value = (255 - UInt32(input[ink * channelBytes])) * light / 255
                 output[x * 4 + 2 - ink] = UInt8(value)
             }
-            output[x * 4 + 3] = 255
-            input += 4 * channelBytes
+            input += layout.pixelBytes
         }
     }
 }
@@ -92,8 +91,9 @@ extension shim_color {
             format = layout.isDeep ? SHIM_TYPE_RGBA_16 : SHIM_TYPE_RGBA_8
         case (SHIM_cmsSigGrayData, .rgba) where layout.isGray:
             format = layout.isDeep ? SHIM_GRAY_OF_FOUR_16 : SHIM_GRAY_OF_FOUR_8
-        case (SHIM_cmsSigCmykData, .cmyk):
-            format = layout.isDeep ? SHIM_TYPE_CMYK_16 : SHIM_TYPE_CMYK_8
+        case (SHIM_cmsSigCmykData, .cmyk), (SHIM_cmsSigCmykData, .cmyka):
+            let extra = layout.channels == .cmyka ? SHIM_EXTRA_CHANNEL : 0
+            format = (layout.isDeep ? SHIM_TYPE_CMYK_16 : SHIM_TYPE_CMYK_8) | extra
         default: return nil
         }
         let output = self.cmsCreate_sRGBProfile()

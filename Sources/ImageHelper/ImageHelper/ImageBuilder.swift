@@ -3,13 +3,17 @@ internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
 
-/// The contents of the rows that a decoder passes. A pixel has four channels.
+/// The contents of the rows that a decoder passes.
 struct RowLayout {
     enum Channels {
         /// Red, green, blue and alpha, not multiplied by alpha.
         case rgba
         /// Amounts of ink: cyan, magenta, yellow and black.
         case cmyk
+        /// Amounts of ink, and alpha, by which they are not multiplied.
+        case cmyka
+
+        var count: Int { self == .cmyka ? 5 : 4 }
     }
 
     var channels = Channels.rgba
@@ -18,6 +22,8 @@ struct RowLayout {
     /// True if red, green and blue are equal, so that a profile for gray applies.
     var isGray = false
     var colors = ColorDescription.sRGB
+
+    var pixelBytes: Int { channels.count * (isDeep ? 2 : 1) }
 }
 
 /// Builds an image from decoded rows: converts the colors, scales, and applies the orientation.
@@ -119,7 +125,7 @@ final class ImageBuilder {
         let placement = Placement(image, orientation)
         self.placement = placement
         conversion = ColorConversion(colors, layout)
-        pixelBytes = layout.isDeep ? 8 : 4
+        pixelBytes = layout.pixelBytes
         line = [UInt8](repeating: 0, count: columns.count * 4)
         if size != (columns.count, rows.count) {
             scaler = Scaler(

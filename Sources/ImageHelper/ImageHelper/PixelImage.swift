@@ -91,13 +91,15 @@ extension PixelImage {
     }
 }
 
-/// Divides the colors of pixels with four channels by alpha, the last one.
-func divideByAlpha<Sample: FixedWidthInteger>(_ samples: UnsafeMutableBufferPointer<Sample>) {
+/// Divides the colors of pixels by alpha, the last one of their channels.
+func divideByAlpha<Sample: FixedWidthInteger>(
+    _ samples: UnsafeMutableBufferPointer<Sample>, _ channels: Int = 4
+) {
     let limit = UInt32(Sample.max)
-    for pixel in stride(from: 0, to: samples.count - 3, by: 4) {
-        let alpha = UInt32(samples[pixel + 3])
+    for pixel in stride(from: 0, to: samples.count - channels + 1, by: channels) {
+        let alpha = UInt32(samples[pixel + channels - 1])
         guard alpha != 0, alpha != limit else { continue }
-        for index in pixel..<pixel + 3 {
+        for index in pixel..<pixel + channels - 1 {
             let color = (UInt32(samples[index]) * limit + alpha / 2) / alpha
             samples[index] = Sample(min(limit, color))
         }

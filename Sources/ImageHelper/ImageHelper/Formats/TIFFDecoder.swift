@@ -41,7 +41,8 @@ struct TIFFDecoder: ImageDecoder {
         let width: Int
         let height: Int
         let channels: Int
-        let isDeep: Bool
+        let bits: Int
+        var isDeep: Bool { bits == 16 }
 
         init(_ functions: UnsafePointer<shim_tiff>, _ tiff: OpaquePointer) throws(ImageFailure) {
             self.functions = functions
@@ -50,7 +51,7 @@ struct TIFFDecoder: ImageDecoder {
             height = Int(shim_tiff_number32(functions, tiff, UInt32(SHIM_TIFFTAG_IMAGELENGTH)))
             channels = Int(
                 shim_tiff_number16(functions, tiff, UInt32(SHIM_TIFFTAG_SAMPLESPERPIXEL)))
-            isDeep = shim_tiff_number16(functions, tiff, UInt32(SHIM_TIFFTAG_BITSPERSAMPLE)) == 16
+            bits = Int(shim_tiff_number16(functions, tiff, UInt32(SHIM_TIFFTAG_BITSPERSAMPLE)))
             try ImageLimits.check(width, height)
         }
 
@@ -66,17 +67,18 @@ struct TIFFDecoder: ImageDecoder {
             let photometric = number(SHIM_TIFFTAG_PHOTOMETRIC)
             let colors: Int? =
                 switch photometric {
-                case SHIM_PHOTOMETRIC_MINISBLACK: 1
+                case SHIM_PHOTOMETRIC_MINISBLACK, SHIM_PHOTOMETRIC_MINISWHITE: 1
+                case SHIM_PHOTOMETRIC_PALETTE where bits <= 8: 1
                 case SHIM_PHOTOMETRIC_RGB: 3
                 case SHIM_PHOTOMETRIC_SEPARATED: 4
                 default: nil
                 }
-            let bits = number(SHIM_TIFFTAG_BITSPERSAMPLE)
-            // Unsigned numbers of one or two bytes, in rows or tiles.
-            if let colors, channels >= colors, bits == 8 || bits == 16,
+            // Unsigned numbers of one or two bytes, in rows or tiles. The library reads single ones of fewer bits.
+            if let colors, channels >= colors,
+                (channels > 1 ? [1, 2, 4, 8, 16] : [8, 16]).contains(bits),
                 number(SHIM_TIFFTAG_SAMPLEFORMAT) == 1
             {
-                try readRows(colors, into: image)
+                try readRows(colors, photometric, into: image)
             } else {
                 let grays = [SHIM_PHOTOMETRIC_MINISBLACK, SHIM_PHOTOMETRIC_MINISWHITE]
                 try readWhole(isGray: grays.contains(photometric), into: image)
@@ -96,9 +98,26 @@ struct TIFFDecoder: ImageDecoder {
             return .profile(Array(UnsafeRawBufferPointer(start: bytes, count: Int(count))))
         }
 
+        /// Returns the red, green and blue parts of the color of each value of a byte; none if the values are the colors.
+        private func palette(_ photometric: Int) throws(ImageFailure) -> [UInt8] {
+            switch photometric {
+            case SHIM_PHOTOMETRIC_MINISWHITE:
+                return (0..<768).map { ~UInt8(truncatingIfNeeded: $0) }
+            case SHIM_PHOTOMETRIC_PALETTE:
+                var parts = [UInt8](repeating: 0, count: 768)
+                guard shim_tiff_palette(functions, tiff, Int32(bits), &parts) != 0 else {
+                    throw .damaged
+                }
+                return parts
+            default: return []
+            }
+        }
+
         /// Reads rows, or rows of tiles, with their own depth and profile. An image with a plane for each channel is read
         /// before its first row is passed.
-        private func readRows(_ colors: Int, into image: ImageBuilder) throws(ImageFailure) {
+        private func readRows(
+            _ colors: Int, _ photometric: Int, into image: ImageBuilder
+        ) throws(ImageFailure) {
             let sampleBytes = isDeep ? 2 : 1
             let pixelBytes = channels * sampleBytes
             let isTiled = functions.pointee.TIFFIsTiled(tiff) != 0
@@ -112,19 +131,25 @@ struct TIFFDecoder: ImageDecoder {
             let rowSize =
                 isTiled ? functions.pointee.TIFFTileRowSize : functions.pointee.TIFFScanlineSize
             let isPlanar = number(SHIM_TIFFTAG_PLANARCONFIG) != SHIM_PLANARCONFIG_CONTIG
-            let readBytes = isPlanar ? sampleBytes : pixelBytes
-            guard rowSize?(tiff) == tileWidth * readBytes else { throw .damaged }
+            let readChannels = isPlanar ? 1 : channels
+            let rowBytes = (tileWidth * readChannels * bits + 7) / 8
+            let mask = UInt8(1 << min(bits, 8) - 1)
+            guard rowSize?(tiff) == rowBytes else { throw .damaged }
             let blockHeight =
                 isPlanar ? (height + tileHeight - 1) / tileHeight * tileHeight : tileHeight
-            var layout = RowLayout(channels: colors == 4 ? .cmyk : .rgba, isDeep: isDeep)
-            layout.isGray = colors == 1
+            let palette = try palette(photometric)
+            // 1 is alpha that is multiplied already, 2 is alpha. A palette contains colors that are not multiplied.
+            let extra = shim_tiff_extra(functions, tiff)
+            let hasAlpha = channels > colors && (extra == 1 || extra == 2)
+            let isMultiplied =
+                hasAlpha && extra == 1 && photometric != SHIM_PHOTOMETRIC_PALETTE
+            var layout = RowLayout(isDeep: isDeep)
+            if colors == 4 { layout.channels = hasAlpha ? .cmyka : .cmyk }
+            layout.isGray = colors == 1 && photometric != SHIM_PHOTOMETRIC_PALETTE
             layout.colors = profile
             try image.begin(width: width, height: height, layout)
-            // 1 is alpha that is multiplied already, 2 is alpha.
-            let extra = shim_tiff_extra(functions, tiff)
-            let hasAlpha = colors < 4 && channels > colors && (extra == 1 || extra == 2)
             let tile = try ImageLimits.allocate(
-                width: tileWidth, height: tileHeight, pixelBytes: readBytes)
+                width: tileWidth, height: tileHeight, pixelBytes: readChannels * sampleBytes)
             defer { free(tile) }
             let lines = try ImageLimits.allocate(
                 width: width, height: blockHeight, pixelBytes: pixelBytes)
@@ -138,11 +163,20 @@ struct TIFFDecoder: ImageDecoder {
                     : functions.pointee.TIFFReadScanline(tiff, tile, row, sample) >= 0
                 let count = min(tileWidth, width - x)
                 for row in 0..<(isRead ? tileHeight : 0) {
-                    let source = tile + row * tileWidth * readBytes
+                    let source = tile + row * rowBytes
                     let place =
                         lines + ((y % blockHeight + row) * width + x) * pixelBytes
                         + plane * sampleBytes
-                    for index in 0..<(isPlanar ? count : 1) {
+                    for index in 0..<(bits < 8 ? count * readChannels : 0) {
+                        let bit = index * bits
+                        let byte = source.load(fromByteOffset: bit / 8, as: UInt8.self)
+                        let value = byte >> (8 - bits - bit % 8) & mask
+                        place.storeBytes(
+                            of: value * (255 / mask),
+                            toByteOffset: index / readChannels * pixelBytes + index % readChannels,
+                            as: UInt8.self)
+                    }
+                    for index in 0..<(bits < 8 ? 0 : isPlanar ? count : 1) {
                         memcpy(
                             place + index * pixelBytes, source + index * sampleBytes,
                             isPlanar ? sampleBytes : count * pixelBytes)
@@ -150,7 +184,8 @@ struct TIFFDecoder: ImageDecoder {
                 }
                 return isRead
             }
-            var pixels = [UInt8](repeating: 255, count: width * 4 * sampleBytes)
+            let rowChannels = layout.channels.count
+            var pixels = [UInt8](repeating: 255, count: width * layout.pixelBytes)
             var isWhole = true
             for y in 0..<height {
                 if y % blockHeight == 0 {
@@ -167,21 +202,23 @@ struct TIFFDecoder: ImageDecoder {
                 let line = UnsafeRawBufferPointer(
                     start: lines + y % blockHeight * width * pixelBytes, count: width * pixelBytes)
                 for x in 0..<width {
-                    for channel in 0..<(hasAlpha || colors == 4 ? 4 : 3) {
-                        let source =
-                            channel == 3 && colors < 4 ? colors : min(channel, colors - 1)
+                    for channel in 0..<(hasAlpha ? rowChannels : max(3, colors)) {
+                        let isAlpha = hasAlpha && channel == rowChannels - 1
+                        let source = isAlpha ? colors : min(channel, colors - 1)
                         for byte in 0..<sampleBytes {
-                            pixels[(x * 4 + channel) * sampleBytes + byte] =
-                                line[(x * channels + source) * sampleBytes + byte]
+                            let value = line[(x * channels + source) * sampleBytes + byte]
+                            pixels[(x * rowChannels + channel) * sampleBytes + byte] =
+                                palette.isEmpty || isAlpha
+                                ? value : palette[channel * 256 + Int(value)]
                         }
                     }
                 }
-                if hasAlpha, extra == 1 {
+                if isMultiplied {
                     pixels.withUnsafeMutableBytes { pixels in
                         if isDeep {
-                            divideByAlpha(pixels.bindMemory(to: UInt16.self))
+                            divideByAlpha(pixels.bindMemory(to: UInt16.self), rowChannels)
                         } else {
-                            divideByAlpha(pixels.bindMemory(to: UInt8.self))
+                            divideByAlpha(pixels.bindMemory(to: UInt8.self), rowChannels)
                         }
                     }
                 }
