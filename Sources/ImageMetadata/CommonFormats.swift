@@ -199,7 +199,13 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
             header.width = max(width, left + columns)
             header.height = max(height, top + rows)
             offset += 11 + colorTableBytes(flags)
-        default: return header
+        case 0x3b: return header
+        default:
+            // Decoders skip stray bytes between blocks.
+            offset += 1
+            remaining -= 1
+            guard remaining > 0 else { return header }
+            continue
         }
         while let length = number(offset, 1) {
             offset += 1 + length

@@ -73,6 +73,16 @@ struct CasesTests {
         #expect(Self.isClose(color(of: image, 3), [85, 85, 85, 128], atMost: 1))
     }
 
+    @Test(arguments: [[0], [1, 2, 3], [UInt8](repeating: 0, count: 5000)] as [[UInt8]])
+    func `stray bytes between the blocks of a GIF are skipped`(stray: [UInt8]) async throws {
+        var bytes = try ImageHelperFixture.sample("Cases/small-screen.gif")
+        let tableBytes = bytes[10] & 0x80 == 0 ? 0 : 3 << (Int(bytes[10] & 7) + 1)
+        bytes.insert(contentsOf: stray, at: 13 + tableBytes)
+        let image = try await pixels(bytes)
+        #expect(image.width == 48 && color(of: image, 0) == [255, 0, 0, 255])
+        #expect(color(of: image, 3) == [255, 255, 0, 255])
+    }
+
     @Test func `the first frame of an animation is on its canvas`() async throws {
         let image = try await pixels("small-first-frame.webp")
         #expect(image.width == 48 && image.height == 32)

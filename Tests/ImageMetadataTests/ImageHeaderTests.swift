@@ -111,6 +111,11 @@ struct ImageHeaderTests {
         for (frames, isAnimated) in [(0, false), (1, false), (2, true), (3, true)] {
             let gif = Samples.gif(frames: frames)
             #expect(ImageHeader(Bytes(gif), format: .gif)?.isAnimated == isAnimated, "\(frames)")
+            // Stray bytes before the first frame.
+            var odd = gif
+            let start = gif.firstRange(of: [0x21, 0xf9])?.lowerBound ?? gif.count - 1
+            odd.insert(contentsOf: [0, 0, 7], at: start)
+            #expect(ImageHeader(Bytes(odd), format: .gif)?.isAnimated == isAnimated, "\(frames)")
             // A file that ends before its second frame.
             let part = Bytes(Array(gif.prefix(60)))
             #expect(ImageHeader(part, format: .gif)?.isAnimated == false)

@@ -38,6 +38,7 @@ typedef int (*InputFunc)(GifFileType *, unsigned char *, int);
     each(IMAGE_DESC_RECORD_TYPE, 2) \
     each(EXTENSION_RECORD_TYPE, 3) \
     each(GRAPHICS_EXT_FUNC_CODE, 0xf9) \
+    each(D_GIF_ERR_WRONG_RECORD, 107) \
     each(GIF_OK, 1)
 enum { SHIM_GIF_NUMBERS(SHIM_NUMBER) };
 

@@ -47,7 +47,13 @@ struct GIFDecoder: ImageDecoder {
         var transparent: UInt8?
         while true {
             var type: UInt32 = 0
-            try check(functions.DGifGetRecordType(gif, &type))
+            if functions.DGifGetRecordType(gif, &type) != Int32(SHIM_GIF_OK) {
+                // Decoders skip stray bytes between records.
+                guard gif.pointee.Error == Int32(SHIM_D_GIF_ERR_WRONG_RECORD) else {
+                    throw .damaged
+                }
+                continue
+            }
             switch Int(type) {
             case SHIM_EXTENSION_RECORD_TYPE:
                 var kind: Int32 = 0
