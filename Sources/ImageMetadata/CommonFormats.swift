@@ -10,23 +10,21 @@ func readJPEG(_ source: some ByteSource) -> ImageHeader? {
     var header: ImageHeader?
     var profile: (parts: [Int: Range<Int>], count: Int) = ([:], 0)
     // A limit that no ordinary file reaches.
-    for _ in 0..<2000 {
+    for _ in 0..<10_000 {
         guard let head = source.bytes(at: offset, 4), let marker = head.number(at: 1, 1),
             let length = head.number(at: 2, 2)
         else { break }
-        guard head.number(at: 0, 1) == 0xff else {
-            // Decoders skip stray bytes before a marker.
-            let block = source.bytes(at: offset, min(4096, source.count - offset))?.array
-            guard let stray = block?.firstIndex(of: 0xff) else { break }
-            offset += stray
+        func isMarker(_ first: UInt8, _ second: UInt8) -> Bool {
+            first == 0xff && second != 0 && second != 0xff
+        }
+        guard isMarker(head.array[0], head.array[1]) else {
+            // Decoders skip stray and fill bytes before a marker.
+            let block = source.bytes(at: offset, min(1 << 16, source.count - offset))?.array ?? []
+            offset += zip(block, block.dropFirst()).prefix { !isMarker($0, $1) }.count
             continue
         }
         switch marker {
-        case 0xff:
-            // A fill byte.
-            offset += 1
-            continue
-        case 0x00, 0x01, 0xd0...0xd8:
+        case 0x01, 0xd0...0xd8:
             // No length follows.
             offset += 2
             continue

@@ -29,7 +29,11 @@ struct ImageHeaderTests {
     }
 
     @Test func `stray bytes before a marker of a JPEG file are skipped`() throws {
-        for stray in [[0], [0, 0, 0, 0], Array("abc".utf8), [1, 0xff, 0, 2]] as [[UInt8]] {
+        let many = [[0xff], [0xff, 0], Samples.segment(0xfe, [1, 2])].map {
+            Array([[UInt8]](repeating: $0, count: 3000).joined())
+        }
+        let long = [UInt8](repeating: 0, count: 150_000)
+        for stray in [[0], Array("abc".utf8), [1, 0xff, 0, 2], long] + many {
             // The marker of the frame header follows a fill byte.
             for marker in [[0xff, 0xe1], [0xff, 0xff], [0xff, 0xda]] as [[UInt8]] {
                 var file = Samples.jpeg
