@@ -58,14 +58,16 @@ package enum PNGFile {
 
     /// Returns true if a file contains the chunk of its end.
     static func hasEnd(_ source: some ByteSource) -> Bool {
-        Chunk.png(source).prefix(mostChunks).contains { $0.type == "IEND" }
+        // In most files it is at the very end.
+        source.hasText("IEND", at: source.count - 8)
+            || Chunk.png(source).prefix(mostChunks).contains { $0.type == "IEND" }
     }
 
     /// Returns the chunks before the end, without reading all parts of a large image.
     static func metadata(_ source: some ByteSource) -> [Chunk] {
         var chunks: [Chunk] = []
         var rest = Chunk.png(source)
-        while chunks.count < 10_000, let chunk = rest.next(), chunk.type != "IEND" {
+        while chunks.count < mostChunks, let chunk = rest.next(), chunk.type != "IEND" {
             chunks.append(chunk)
             if chunk.type == "IDAT" { rest = Chunk.png(source, from: endOfParts(chunk, source)) }
         }

@@ -243,6 +243,11 @@ struct DateTests {
             #expect(ImageHeader(Bytes(Array(file)), format: .png)?.taken == Self.time)
             #expect(PNGFile.metadata(Bytes(Array(file))).count == 4)
         }
+        // Parts of different lengths.
+        let parts = (0..<12_000).flatMap { chunk("IDAT", [UInt8](repeating: 0, count: 1 + $0 % 2)) }
+        let file =
+            Samples.png[..<33] + parts + chunk("eXIf", Self.exif([.text(0x9003, Self.text)]))
+        #expect(ImageHeader(Bytes(Array(file)), format: .png)?.taken == Self.time)
     }
 
     @Test func `the prefix of EXIF in HEIF may have any length`() {

@@ -159,6 +159,7 @@ struct ImageHeaderTests {
         #expect(isWhole(Samples.jpeg + [UInt8](repeating: 7, count: 300_000), .jpeg) == true)
         #expect(isWhole(Samples.png, .png) == true)
         #expect(isWhole(Samples.png.dropLast(12), .png) == false)
+        #expect(isWhole(Samples.png + [1, 2, 3], .png) == true)
     }
 
     @Test func `reading a damaged file ends`() {
