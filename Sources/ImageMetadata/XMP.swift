@@ -79,14 +79,19 @@ struct XMP {
         let others = [Array("stRef".utf8), Array("stEvt".utf8)]
         return packet.occurrences(of: Array(name.utf8)).lazy
             .filter { !others.contains(Array(packet[..<$0.lowerBound].suffix(5))) }
-            .map { Self.value(packet[$0.upperBound...]) }
+            .map { Self.value(packet[$0.upperBound...], of: name) }
     }
 
-    /// Reads the value of a property: of an attribute, or of an element, in which it may be in elements of RDF.
+    /// Reads the value of a property: of an attribute, or of an element, in which it may be in elements of RDF, or in their
+    /// attributes.
     ///
-    /// - Parameter text: The text after the name of the property.
+    /// - Parameters:
+    ///   - text: The text after the name of the property.
+    ///   - name: The name.
     /// - Returns: The value, as far as it is in the first 400 bytes.
-    private static func value(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    private static func value(
+        _ text: ArraySlice<UInt8>, of name: String
+    ) -> ArraySlice<UInt8> {
         func isBlank(_ byte: UInt8) -> Bool { " \r\n\t".utf8.contains(byte) }
         var rest = text.prefix(400)
         guard let next = rest.first, isBlank(next) || "=>".utf8.contains(next) else { return [] }
@@ -95,6 +100,17 @@ struct XMP {
             rest = rest.dropFirst().drop(while: isBlank)
             guard let quote = rest.popFirst(), "\"'".utf8.contains(quote) else { return [] }
             return rest.prefix { $0 != quote }.drop(while: isBlank)
+        }
+        guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else { return [] }
+        // The element ends with its only tag, or before the next tag of its name.
+        let isOneTag = rest[..<end].last == UInt8(ascii: "/")
+        let element = Array(isOneTag ? rest[..<end] : rest)
+        let length = element.occurrences(of: Array(name.utf8)).first?.lowerBound ?? element.count
+        let valueName = "rdf:value"
+        if let inner = element.occurrences(of: Array(valueName.utf8)).first,
+            inner.lowerBound < length
+        {
+            return value(element[inner.upperBound...], of: valueName)
         }
         repeat {
             guard let end = rest.firstIndex(of: UInt8(ascii: ">")),
