@@ -74,7 +74,7 @@ package final class Database {
     deinit {
         statements.removeAll()
         // The empty journal is deleted, unless it belongs to another file now.
-        if isPreserved, !isMoved { try? execute("PRAGMA journal_mode = DELETE") }
+        if isPreserved, !isMoved(from: path) { try? execute("PRAGMA journal_mode = DELETE") }
         sqlite3_close_v2(raw)
     }
 
@@ -86,8 +86,10 @@ package final class Database {
         return .readOnly(path, Self.readOnlyReason(path))
     }
 
-    /// True if the file was deleted, or replaced by another one.
-    var isMoved: Bool { identity != nil && FileStatus(path)?.identity != identity }
+    /// Returns true if a path, such as that of a link, leads to another file than the open one, or to none.
+    func isMoved(from path: String) -> Bool {
+        identity != nil && FileStatus(path)?.identity != identity
+    }
 
     /// Writes the contents to a new file.
     func copy(to path: String) throws(StorageError) {

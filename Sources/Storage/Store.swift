@@ -139,7 +139,9 @@ package final class Store: Sendable {
     ) async throws -> Value {
         if let readers, let shared = try await sharedFile() {
             let result: Result<Value, any Error>? = await readers.run { [self] in
-                if reader?.identity != shared || reader?.isMoved == true { reader = nil }
+                if reader?.identity != shared || reader?.isMoved(from: path) == true {
+                    reader = nil
+                }
                 do throws(StorageError) {
                     if reader == nil { reader = try Database(path: path, durability: .process) }
                 } catch {
@@ -294,14 +296,14 @@ package final class Store: Sendable {
         if let database {
             switch policy {
             case .durable:
-                guard isMoved(database) else { return database }
+                guard database.isMoved(from: path) else { return database }
                 do throws(StorageError) { try writeAgain(database) } catch {
                     report(error)
                     throw error
                 }
                 closeAll()
             case .disposable:
-                let isGone = database.isMoved
+                let isGone = database.isMoved(from: path)
                 guard isGone || isRetryDue else { return database }
                 closeAll()
                 replacements.add(1, ordering: .relaxed)
@@ -312,11 +314,6 @@ package final class Store: Sendable {
         let opened = try policy == .durable ? openDurable() : openDisposable()
         database = opened
         return opened
-    }
-
-    /// True if the path of an open file leads to another file now, or to none.
-    private func isMoved(_ database: Database) -> Bool {
-        database.identity != nil && FileStatus(path)?.identity != database.identity
     }
 
     private func closeAll() {

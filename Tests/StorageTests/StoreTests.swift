@@ -304,6 +304,23 @@ extension Database {
         #expect(try await store.read { try $0.count("liked") } == 0)
     }
 
+    @Test(arguments: [false, true])
+    func `a disposable file is created again at the path if a link there was removed`(
+        hasReader: Bool
+    ) async throws {
+        try fill(disposable())
+        #expect(rename(path, folder.appending("other.sqlite")) == 0)
+        symlink(folder.appending("other.sqlite"), path)
+        let store = disposable(hasReader: hasReader)
+        #expect(try await store.run { try $0.count("account") } == 1)
+        unlink(path)
+        await #expect(throws: StorageError.damaged(path)) {
+            try await store.run { try $0.count("account") }
+        }
+        try await store.run { try $0.add(account: "b") }
+        #expect(try names.contains("data.sqlite"))
+    }
+
     // MARK: Files that are not databases
 
     enum Alien: CaseIterable { case fifo, folder, deadLink, link, unreadable, foreign, protected }
