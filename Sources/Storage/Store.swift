@@ -422,9 +422,15 @@ package final class Store: Sendable {
             // The file may be missing beside its journal.
             let suffix = access(file.path, F_OK) == 0 ? "" : "-journal"
             copy = try file.setAside("damaged", for: new) + suffix
-            message = Message(
-                "{file} was damaged; it was renamed to {copy}, and what could be read was taken over.",
-                ["file": file.path + suffix, "copy": copy])
+            let names: KeyValuePairs = ["file": file.path + suffix, "copy": copy]
+            message =
+                earlier == nil
+                ? Message(
+                    "{file} was damaged; it was renamed to {copy}, and what could be read was taken over.",
+                    names)
+                : Message(
+                    "{file} was damaged; it was renamed to {copy}, and the data in use were written to a new file.",
+                    names)
         }
         logger.error(
             "\(message)", metadata: ["reason": "\(error)", "rejected rows": "\(rejected)"])

@@ -448,7 +448,13 @@ extension Database {
         #expect(rename(folder.appending("data/other"), path) == 0)
         try store.runAndWait { try $0.add(account: "b") }
         #expect(try names.contains("data.sqlite.damaged-1"))
-        #expect(store.notices.count == 1)
+        #expect(
+            store.notices.map(\.english) == [
+                """
+                \(path) was damaged; it was renamed to \(path).damaged-1, and the data in use were \
+                written to a new file.
+                """
+            ])
         store.close()
         let again = durable()
         #expect(try again.runAndWait { try $0.count("account") } == 2)
