@@ -53,17 +53,17 @@ struct DamagedDatabase {
     func copy(to target: Database) throws(StorageError) -> Int {
         let tables = try target.all(
             """
-            SELECT name, sql LIKE '%WITHOUT ROWID%',
-                sql LIKE '%AUTOINCREMENT%' OR sql LIKE '%\(TableFormat.largestNumber)%'
-            FROM sqlite_master
+            SELECT name, sql LIKE '%WITHOUT ROWID%' FROM sqlite_master
             WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name <> 'format' ORDER BY rowid
             """
-        ) { (name: $0.text(0), hasKey: $0.integer(1) != 0, isNumbered: $0.integer(2) != 0) }
+        ) { (name: $0.text(0), hasKey: $0.integer(1) != 0) }
+        let numbered = try target.numberedTables()
         var rejected = 0
         for table in tables {
             let keys = table.hasKey ? try Self.keys(of: table.name, in: target) : ["rowid"]
             var copy = try DamagedTable(
-                table.name, keys, isNumbered: table.isNumbered, from: database, to: target)
+                table.name, keys, isNumbered: numbered.contains(table.name), from: database,
+                to: target)
             rejected += try copy?.copy() ?? 0
         }
         // The numbers that were used are not used again.

@@ -10,10 +10,12 @@ package struct TableFormat: Sendable {
     /// copied table by table, like a damaged one.
     package let steps: [String]
 
-    /// The largest number of a row that a table numbers itself. A larger one is damaged, and would leave none for new rows.
+    /// The largest number of a row that a table numbers itself.
     package static let largestNumber: Int64 = 1 << 48
-    /// The largest such number that is kept after damage, so that enough remain for new rows.
-    package static let largestKeptNumber = largestNumber / 2
+    /// The largest such number of an undamaged file, so that enough remain for new rows.
+    static let largestSoundNumber = largestNumber / 2
+    /// The largest such number that is kept after damage, so that the new file is undamaged for long.
+    package static let largestKeptNumber = largestNumber / 4
 
     package init(_ name: String, version: Int = 1, sql: String, steps: [String] = []) {
         self.name = name
@@ -127,10 +129,24 @@ extension Database {
     }
 
     private func hasUsedAllNumbers() throws(StorageError) -> Bool {
+        let limit = [SQLValue.integer(TableFormat.largestSoundNumber)]
+        for table in try numberedTables()
+        where try exists("SELECT 1 FROM \"\(table)\" WHERE rowid > ?", limit) {
+            return true
+        }
         guard try exists("SELECT 1 FROM sqlite_master WHERE name = 'sqlite_sequence'") else {
             return false
         }
-        return try exists(
-            "SELECT 1 FROM sqlite_sequence WHERE seq >= ?", [.integer(TableFormat.largestNumber)])
+        return try exists("SELECT 1 FROM sqlite_sequence WHERE seq > ?", limit)
+    }
+
+    /// Returns the names of the tables that number new rows themselves.
+    func numberedTables() throws(StorageError) -> [String] {
+        try all(
+            """
+            SELECT name FROM sqlite_master WHERE type = 'table'
+                AND (sql LIKE '%AUTOINCREMENT%' OR sql LIKE '%\(TableFormat.largestNumber)%')
+            """
+        ) { $0.text(0) }
     }
 }

@@ -1,3 +1,5 @@
+import EngineModel
+import ProviderKit
 import Storage
 import TestSupport
 import Testing
@@ -33,6 +35,22 @@ struct LikeSimulationTests {
         ] {
             #expect(count > 20)
         }
+    }
+
+    @Test func `a photo is liked although the position of another row is damaged`() throws {
+        let table = OutboxTable(
+            database: try Self.makeDatabase(), account: AccountID(stored: "a"))
+        try table.database.query("INSERT INTO account (id) VALUES ('a')")
+        try table.write(OutboxRow(photo: PhotoID("b"), isWanted: true, position: .max))
+        var outbox = LikeOutbox { $0.text }
+        for row in try table.rows() { outbox.insert(row) }
+        let call = outbox.decide(PhotoID("c"), true, cached: false, isLocal: false)
+        guard case .store(let row) = call.1 else {
+            Issue.record("\(call)")
+            return
+        }
+        outbox.insert(row)
+        #expect(outbox.pending.map(\.photo) == [PhotoID("b"), PhotoID("c")])
     }
 
     private static func makeDatabase() throws -> Database {

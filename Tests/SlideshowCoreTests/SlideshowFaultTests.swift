@@ -199,6 +199,15 @@ struct SlideshowFaultTests {
         #expect(slideshow.hidden == [id("p1")])
     }
 
+    @Test func `a photo is hidden although the number of another one is damaged`() async throws {
+        try await open().main.hide("a/p1")
+        try await data.run { try $0.execute("UPDATE hidden SET number = 1 << 48") }
+        await data.closeFile()
+        let slideshow = try await open().main
+        try await slideshow.hide("a/p2")
+        #expect(slideshow.hidden == [id("p1"), id("p2")])
+    }
+
     @Test(arguments: [false, true])
     func `a step after the file of the cache was deleted shows a photo`(
         isShuffled: Bool

@@ -212,6 +212,7 @@ extension Database {
     @Test(arguments: [
         "UPDATE sqlite_sequence SET seq = 9223372036854775807",
         "UPDATE liked SET number = 1 << 60 WHERE number = 3; UPDATE format SET version = 0",
+        "UPDATE liked SET number = 1 << 48 WHERE number = 3",
     ])
     func `a damaged number leaves numbers for new rows`(damage: String) throws {
         try fill(durable())

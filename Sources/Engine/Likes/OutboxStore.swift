@@ -69,7 +69,9 @@ nonisolated package struct OutboxTable {
                 photo: PhotoID(row.text(0)), isWanted: row.integer(1) != 0, state: state,
                 known: row.optionalInteger(3).map { $0 != 0 },
                 confirmed: row.optionalInteger(4).map(Timestamp.init(secondsSince1970:)),
-                position: row.integer(5), isMarked: state == .sending)
+                // New rows follow one with a damaged position.
+                position: min(row.integer(5), TableFormat.largestNumber),
+                isMarked: state == .sending)
         }
     }
 
