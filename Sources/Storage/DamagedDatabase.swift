@@ -58,6 +58,16 @@ struct DamagedDatabase {
             """
         ) { (name: $0.text(0), hasKey: $0.integer(1) != 0) }
         let numbered = try target.numberedTables()
+        // The numbers that were used are not used again, also not for rows whose number is damaged: rows of other tables
+        // may refer to them.
+        let numbers = try? database.all("SELECT name, seq FROM sqlite_sequence") {
+            ($0.text(0), $0.integer(1))
+        }
+        for (name, number) in numbers ?? []
+        where numbered.contains(name) && 0...TableFormat.largestKeptNumber ~= number {
+            try target.query(
+                "INSERT INTO sqlite_sequence VALUES (?, ?)", [.text(name), .integer(number)])
+        }
         var rejected = 0
         for table in tables {
             let keys = table.hasKey ? try Self.keys(of: table.name, in: target) : ["rowid"]
@@ -65,15 +75,6 @@ struct DamagedDatabase {
                 table.name, keys, isNumbered: numbered.contains(table.name), from: database,
                 to: target)
             rejected += try copy?.copy() ?? 0
-        }
-        // The numbers that were used are not used again.
-        let numbers = try? database.all("SELECT name, seq FROM sqlite_sequence") {
-            ($0.text(0), $0.integer(1))
-        }
-        for (name, number) in numbers ?? [] where 0...TableFormat.largestKeptNumber ~= number {
-            try target.query(
-                "UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?",
-                [.integer(number), .text(name)])
         }
         return rejected
     }

@@ -101,7 +101,6 @@ final class LikeSimulation {
         self.seed = seed
         random = SeededRandom(seed: seed)
         let account = AccountID(stored: "a\(number)")
-        try database.query("INSERT INTO account (id) VALUES (?)", [.text(account.text)])
         table = OutboxTable(database: database, account: account)
         saysDenied = seed % 2 == 0
         for group in Self.groups {

@@ -194,12 +194,13 @@ extension Database {
         #expect(last == 20_000)
     }
 
-    @Test func `numbers of deleted rows are not used again in a copy`() throws {
+    @Test(arguments: [0, 2])
+    func `numbers of deleted rows are not used again in a copy`(remaining: Int) throws {
         let store = durable()
         try store.runAndWait { database in
             try database.add(account: "a")
             try database.add(photos: 0..<9, of: "a")
-            try database.query("DELETE FROM liked WHERE number > 2")
+            try database.query("DELETE FROM liked WHERE number > ?", [.integer(remaining)])
         }
         store.close()
         try edit("UPDATE format SET version = 0")
@@ -207,6 +208,31 @@ extension Database {
             try database.add(photos: 20..<21, of: "a")
             #expect(try database.integer("SELECT max(number) FROM liked") == 10)
         }
+    }
+
+    @Test func `a row with a new number gets no rows that refer to a lost row`() throws {
+        let users = TableFormat(
+            "users",
+            sql: """
+                CREATE TABLE user (number INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL);
+                CREATE TABLE mark (
+                    user INTEGER NOT NULL REFERENCES user (number), photo TEXT NOT NULL
+                );
+                """)
+        let store = durable([users])
+        try store.runAndWait { database in
+            try database.execute("INSERT INTO user (name) VALUES ('a'), ('b'), ('c')")
+            try database.execute("INSERT INTO mark VALUES (1, 'x'), (2, 'y')")
+        }
+        store.close()
+        try edit(
+            "DELETE FROM user WHERE name = 'b'; UPDATE user SET number = 1 << 60 WHERE name = 'c'")
+        let marks = try durable([users]).runAndWait { database in
+            try database.all(
+                "SELECT name, photo FROM user LEFT JOIN mark ON user = number ORDER BY name"
+            ) { [$0.text(0), $0.text(1)] }
+        }
+        #expect(marks == [["a", "x"], ["c", ""]])
     }
 
     @Test(arguments: [

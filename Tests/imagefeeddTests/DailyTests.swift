@@ -1,6 +1,7 @@
 import Contract
 import DBus
 import ProviderKit
+import Storage
 import TestSupport
 import Testing
 import WikimediaSimulator
@@ -74,6 +75,21 @@ struct DailyTests {
         try await fixture.logIn("ada")
         #expect(try await account.ids("likes") == [])
         #expect(try await account.properties(.like)["Count"] == .uint32(0))
+    }
+
+    @Test func `likes remain if the account is lost from the data file`() async throws {
+        let (fixture, account, ids) = try await readFeed(of: DailyFixture())
+        #expect(try await account.like(ids[0]) == .local)
+        // The cache, which also has the like, is deleted.
+        try await account.logout()
+        try await fixture.daemon.stop()
+        let path = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
+        try Database(path: path, durability: .full)
+            .execute("PRAGMA foreign_keys = OFF; DELETE FROM account")
+        try await fixture.start()
+        #expect(try await fixture.accounts() == [])
+        try await fixture.logIn("ada")
+        #expect(try await account.ids("likes") == [ids[0]])
     }
 
     @Test func `another picture of a day replaces the first one`() async throws {

@@ -141,7 +141,7 @@ nonisolated package struct AccountStore: Sendable {
     /// The prefix of the keys of recipients. The ID of the account follows it.
     private static let recipientsPrefix = "token_recipients:"
 
-    /// Returns the store for the likes of an account. Its rows are deleted with the account.
+    /// Returns the store for the likes of an account, which are deleted with it.
     func likes(of account: AccountID) -> OutboxStore {
         OutboxStore(store: store, account: account)
     }
@@ -157,6 +157,7 @@ nonisolated package struct AccountStore: Sendable {
         try await store.run { database in
             try database.transaction { () throws(StorageError) in
                 try database.query("DELETE FROM account WHERE id = ?", [.text(id.text)])
+                try database.query("DELETE FROM outbox WHERE account = ?", [.text(id.text)])
                 try SlideshowStore.forget(id, in: database)
                 try database.query(
                     "DELETE FROM setting WHERE key = ?", [.text(Self.recipientsPrefix + id.text)])

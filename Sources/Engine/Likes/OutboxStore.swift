@@ -40,7 +40,8 @@ nonisolated package struct OutboxTable {
         "likes",
         sql: """
             CREATE TABLE outbox (
-                account TEXT NOT NULL REFERENCES account (id) ON DELETE CASCADE,
+                -- Without a reference, so that the likes remain for a login with this ID if damage removes the account
+                account TEXT NOT NULL,
                 photo TEXT NOT NULL,
                 is_wanted INTEGER NOT NULL CHECK (is_wanted IN (0, 1)),
                 state TEXT NOT NULL,
