@@ -330,6 +330,15 @@ extension StorageError {
         }
     }
 
+    /// Returns the error of a file that cannot be read either, because it has a part of the transaction of a journal.
+    func withJournal(_ journal: String) -> StorageError {
+        switch self {
+        case .cannotOpen(let path, let reason), .readOnly(let path, let reason):
+            .cannotOpen(path, "\(reason), and \(journal) must be applied first")
+        default: self
+        }
+    }
+
     /// The error of a write to a file that is kept in memory because of this error.
     var ofWrite: StorageError {
         if case .cannotOpen(let path, let reason) = self { .readOnly(path, reason) } else { self }

@@ -347,9 +347,13 @@ package final class Store: Sendable {
             report(problem)
             return database
         } catch {
+            let journal = file.unfinishedJournal
+            let error = journal.map(error.withJournal) ?? error
             report(error)
             let database = try Database.inMemory(formats)
-            _ = try DamagedDatabase(file, maximumBytes: 1 << 30)?.copy(to: database)
+            if journal == nil {
+                _ = try DamagedDatabase(file, maximumBytes: 1 << 30)?.copy(to: database)
+            }
             try database.execute("PRAGMA query_only = ON")
             database.readOnlyError = error.ofWrite
             return database

@@ -55,6 +55,13 @@ struct StoreFile {
         return status.st_size == 0 && journalBytes == nil ? .new : .lost
     }
 
+    /// The path of the journal of a transaction that was not completed; nil if there is none. The file may have a part of
+    /// the transaction.
+    var unfinishedJournal: String? {
+        guard let status = FileStatus(journal), status.kind == .file else { return nil }
+        return status.byteCount > 0 ? journal : nil
+    }
+
     /// True for a regular file with a log of transactions.
     var hasLog: Bool {
         [path, path + "-wal"].allSatisfy { FileStatus($0)?.kind == .file && access($0, R_OK) == 0 }

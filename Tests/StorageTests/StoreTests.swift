@@ -393,6 +393,38 @@ extension Database {
         #expect(alien != .link || folder.has("fifo"))
     }
 
+    @Test func `a read-only file with a part of a transaction is not read`() throws {
+        try fill(durable())
+        let database = try Database(path: path, durability: .full, cacheKibibytes: 16)
+        try database.execute(
+            """
+            BEGIN;
+            INSERT INTO liked (account, photo)
+                WITH RECURSIVE n (i) AS (SELECT 9 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+                SELECT 'a', i FROM n;
+            """)
+        let copy = folder.appending("copy/data.sqlite")
+        mkdir(folder.appending("copy"), 0o700)
+        for suffix in ["", "-journal"] {
+            try FileManager.default.copyItem(atPath: path + suffix, toPath: copy + suffix)
+        }
+        try database.execute("ROLLBACK")
+        chmod(copy, 0o400)
+        let store = Store(copy, .durable, testFormats)
+        #expect(try store.runAndWait { try $0.count("liked") } == 0)
+        #expect(
+            store.notices.map(\.english) == [
+                """
+                \(copy) cannot be opened: Permission denied, and \(copy)-journal must be applied \
+                first.
+                """
+            ])
+        chmod(copy, 0o600)
+        try store.runAndWait { try $0.add(account: "b") }
+        #expect(try store.runAndWait { try $0.count("liked") } == 3)
+        #expect(store.notices.isEmpty)
+    }
+
     @Test func `a folder that the user may not write is reported with this reason`() async {
         await #expect(processExitsWith: .success) {
             await recordErrors {
