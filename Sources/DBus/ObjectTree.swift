@@ -13,6 +13,8 @@ package final class ObjectTree {
     package let connection: BusConnection
     /// Called when a client reads properties, before the reply.
     package var onRead: (() -> Void)?
+    /// Called after each ``manyCalls`` calls.
+    package var onManyCalls: (() -> Void)?
     /// Called for a call to an object that does not exist. Returns a search that may export the object, before the call
     /// is handled; nil if there is no such object.
     package var onUnknownObject: ((ObjectPath) -> (@MainActor () async -> Void)?)?
@@ -25,6 +27,8 @@ package final class ObjectTree {
     /// True after ``start()``.
     private var isStarted = false
     private var isHandlingScheduled = false
+    private var handledCalls = 0
+    private static let manyCalls = 1000
     /// The number of calls with file descriptors that arrived before the start.
     private var heldCallsWithDescriptors = 0
     /// The largest number of held calls with file descriptors. A call carries at most 16 descriptors.
@@ -184,6 +188,8 @@ package final class ObjectTree {
     }
 
     private func handle(_ call: BusMessage) {
+        handledCalls += 1
+        if handledCalls.isMultiple(of: Self.manyCalls) { onManyCalls?() }
         let address = ReplyAddress(call)
         do {
             switch try invoke(call) {

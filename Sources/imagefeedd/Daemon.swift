@@ -38,6 +38,7 @@ final class Daemon {
     private let browser: DesktopBrowser
     private let notifications: DesktopNotificationPresenter
     private let tree: ObjectTree
+    private var isTrimming = false
     private var engine: Engine?
     private var service: BusExporter?
     private var network: NetworkWatch?
@@ -160,6 +161,7 @@ final class Daemon {
             engine, tree, builtInProviders: Set(providers.map(\.info.id)),
             runtimeFolder: folders.runtime,
             findProviders: { [plugins] in await plugins.findInstalled() })
+        tree.onManyCalls = { [unowned self] in trimMemory(after: .seconds(2)) }
         // The caller that made the bus start the daemon is served first.
         tree.start()
         let network = NetworkWatch(logger: logger) { status in
@@ -232,9 +234,14 @@ final class Daemon {
         return ports
     }
 
-    /// Releases memory after a minute without requests to a service.
-    private func trimMemory() {
+    /// Releases memory after a minute without requests to a service, and after many calls.
+    private func trimMemory(after delay: Duration = .zero) {
+        guard !isTrimming else { return }
+        isTrimming = true
         Task {
+            try? await Task.sleep(for: delay)
+            isTrimming = false
+            tree.releaseMemory()
             await engine?.releaseMemory()
             ProcessMemory.trim()
         }
