@@ -147,12 +147,10 @@ final class LikeSimulation {
     }
 
     /// Lets all tasks continue until each waits for an operation.
+    ///
+    /// All tasks run on the main queue, in the order in which they become ready.
     func settle() async {
-        for _ in 0..<6 {
-            for _ in 0..<4 { await Task.yield() }
-            // Some steps pass other threads, which a busy machine may suspend.
-            await Task.detached {}.value
-        }
+        for _ in 0..<24 { await Task.yield() }
     }
 
     private func step() async throws {
