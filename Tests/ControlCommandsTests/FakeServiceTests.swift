@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Compares the service that the other tests use with the documented interfaces.
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(1))) @MainActor
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) @MainActor
 struct FakeServiceTests {
     @Test func `the fake service has only members of the documented interfaces`() async throws {
         let service = FakeService.current

@@ -612,7 +612,7 @@ struct ProviderTestTests {
         #expect(try Set(report.checks.map(\.section)).isSubset(of: PluginFolder.headings()))
     }
 
-    @Test(.timeLimit(.minutes(2))) func `of equal settings, the last one applies`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `of equal settings, the last one applies`() async throws {
         let folder = try PluginFolder()
         try folder.write(
             body:

@@ -82,7 +82,7 @@ struct WatchTests {
         #expect(!fixture.account.feedWatch.isActive)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `64 clients with pages of different lengths cost one request per interval`()
         async throws
     {
@@ -193,12 +193,13 @@ struct WatchTests {
         try await advance(.seconds(1), fixture, requests: 3)
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a quarter of the request budget is enough`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a quarter of the request budget is enough`() async throws
+    {
         try await report(RateLimit(remaining: 25, limit: 100, reset: nil), fixture)
         try await advance(interval, fixture, requests: 2)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a budget without a time of renewal counts as renewed after an hour`() async throws {
         try await report(RateLimit(remaining: 0, limit: 50, reset: nil), fixture)
         try await advance(.seconds(3599), fixture, requests: 1)
@@ -231,7 +232,7 @@ struct WatchTests {
         try await advance(.seconds(390), fixture, requests: 3)
     }
 
-    @Test(.timeLimit(.minutes(2)))
+    @Test(.timeLimit(.minutes(10)))
     func `a failed refresh is not repeated before the next interval`() async throws {
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
         try await advance(interval, fixture, requests: 2)

@@ -202,7 +202,7 @@ struct ResponseTests {
         #expect(ThumbHash(base64: "////////")?.averageColor != nil)
     }
 
-    @Test(.timeLimit(.minutes(2)), arguments: ["search", "album", "lists", "user"])
+    @Test(.timeLimit(.minutes(10)), arguments: ["search", "album", "lists", "user"])
     func `mutated responses cause only errors of the service`(name: String) async throws {
         let file = URL(filePath: #filePath).deletingLastPathComponent()
             .appending(path: "Examples/\(name).json")

@@ -65,7 +65,7 @@ import Translation
         try await second.ready()
     }
 
-    @Test(.timeLimit(.minutes(2))) func `photos are served while the cache is deleted`()
+    @Test(.timeLimit(.minutes(10))) func `photos are served while the cache is deleted`()
         async throws
     {
         let folder = try await PhotosFixture.ready(["a.jpg"])
@@ -116,7 +116,7 @@ import Translation
         try await folder.shows(["b", "a"])
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a closed session ends its events`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a closed session ends its events`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         folder.session.close()
         for await _ in folder.session.events {}

@@ -11,7 +11,7 @@ import Testing
 @testable import LocalProvider
 
 /// The IDs of marked photos, and the folders, links and disks that their files are in.
-@Suite(.timeLimit(.minutes(1))) struct MarksTests {
+@Suite(.timeLimit(.minutes(10))) struct MarksTests {
     private func entry(_ path: String) -> FolderWatcher.Entry {
         FolderWatcher.Entry(path: RelativePath(bytes: Array(path.utf8)))
     }
@@ -133,7 +133,7 @@ import Testing
 
     // MARK: Links
 
-    @Test(.timeLimit(.minutes(2))) func `the target of a link to a file is followed`() async throws
+    @Test(.timeLimit(.minutes(10))) func `the target of a link to a file is followed`() async throws
     {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         let target = folder.directory.appending("target.jpg")

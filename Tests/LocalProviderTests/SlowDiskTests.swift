@@ -253,7 +253,7 @@ import Testing
         #expect(try await folder.titles(Self.likes).isEmpty)
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a changed folder that fails keeps the photos`()
+    @Test(.timeLimit(.minutes(10))) func `a changed folder that fails keeps the photos`()
         async throws
     {
         let disk = FaultyDisk()

@@ -5,7 +5,7 @@ import Testing
 @testable import MastodonProvider
 
 /// The time for which a large response holds the main thread.
-@Suite(.timeLimit(.minutes(2))) @MainActor
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct DecodingLoadTests {
     @Test func `a large response is decoded on another thread`() async throws {
         let images = (0..<10_000).map { Sample.image("\($0)") }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SlideshowCore
 
-@Suite(.timeLimit(.minutes(1))) @MainActor struct ImageWatchTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ImageWatchTests {
     private let directory: TemporaryDirectory
     private let losses = Observed<[String]>([])
     private let watch = ImageWatch()
@@ -27,7 +27,7 @@ import Testing
         #expect(try await losses.elements(2) == ["a", "a"])
     }
 
-    @Test(.timeLimit(.minutes(2))) func `a file that another one replaces is lost`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a file that another one replaces is lost`() async throws {
         try directory.write("x", to: "a")
         begin("a")
         // The first replacement may be before the begin of the watch.

@@ -538,7 +538,7 @@ struct SlideshowTests {
     }
 
     @Test(
-        .timeLimit(.minutes(2)),
+        .timeLimit(.minutes(10)),
         arguments: [nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
     func `a photo that was removed is replaced after a restart, and with another folder`(
         event: AccountEvent?

@@ -561,7 +561,7 @@ extension Database {
         #expect(try names == ["data.sqlite", "data.sqlite-wal"])
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a reader reads while a task writes`() async throws {
+    @Test(.timeLimit(.minutes(10))) func `a reader reads while a task writes`() async throws {
         let store = disposable(hasReader: true)
         try await store.run { try $0.add(account: "a") }
         _ = try await store.read { try $0.count("account") }

@@ -5,7 +5,7 @@ import Testing
 @testable import XML
 
 /// The time and memory of documents that a server chooses. The suite runs alone, because it compares times.
-@Suite(.timeLimit(.minutes(5)), .serialized)
+@Suite(.timeLimit(.minutes(10)), .serialized)
 struct DocumentLoadTests {
     /// The kinds of documents that took time or memory out of proportion to their size.
     enum Kind: String, CaseIterable {

@@ -11,7 +11,8 @@ import Testing
 )
 @MainActor
 struct OverflowTests {
-    @Test(.timeLimit(.minutes(2))) func `all changes are found after an overflow of kernel events`()
+    @Test(.timeLimit(.minutes(10)))
+    func `all changes are found after an overflow of kernel events`()
         async throws
     {
         let (daemon, client, account) = try await startWithUser(["a", "sub/b"])

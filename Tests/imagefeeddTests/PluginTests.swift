@@ -167,7 +167,7 @@ struct PluginTests {
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
     }
 
-    @Test(.timeLimit(.minutes(2))) func `repeated changes of a manifest leak no descriptors`()
+    @Test(.timeLimit(.minutes(10))) func `repeated changes of a manifest leak no descriptors`()
         async throws
     {
         let (fixture, daemon) = try await PluginContext.start()

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// Tests that a changed setting of a provider applies to photos that are cached and prepared already.
-@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(2)))
+@Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10)))
 @MainActor
 struct ReloadTests {
     @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
