@@ -33,7 +33,7 @@ import Testing
         let file = Array(directory.appending("a.jpg").utf8)
         try PhotosFixture.write(PhotosFixture.jpeg, to: file)
         var limits = FileThreads.Limits()
-        limits.timeout = .seconds(2)
+        limits.timeout = FaultyDisk.shortTimeout
         limits.retryInterval = .milliseconds(100)
         let hang = DispatchSemaphore(value: 0)
         defer { hang.signal() }

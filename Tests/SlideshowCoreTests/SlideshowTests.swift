@@ -681,6 +681,7 @@ struct SlideshowTests {
     @Test func `there is no next photo if all photos are hidden`() async throws {
         let fixture = fixture(["a", "b"])
         for photo in ["a", "b"] { try await fixture.slideshow.hide("local_ada/\(photo)") }
+        await fixture.settle()
         #expect(!fixture.slideshow.canGoNext)
         await expectNotFound { try await fixture.slideshow.next() }
         try await fixture.restart()
