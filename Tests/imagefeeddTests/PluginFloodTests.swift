@@ -32,7 +32,10 @@ private func expectUndelayedCalls(in sandbox: String) async throws {
         isNamed: true)
     try await PrivateBus.run {
         let flooded = try await FloodedDaemon(programs.appending("imagefeedd"), in: sandbox)
-        for flood in floods { try await flooded.expectUndelayedCalls(beside: [flood]) }
+        // FloodTests has each flood in each sandbox.
+        if sandbox == "bubblewrap" {
+            for flood in floods { try await flooded.expectUndelayedCalls(beside: [flood]) }
+        }
         try await flooded.expectUndelayedCalls(beside: floods)
         try await flooded.stop()
     }
