@@ -83,7 +83,7 @@ nonisolated extension FeedMerge {
         // moved down may follow others that belong to the part.
         let isRow = 2 * keys.count > index + 1
         let isAtEnd = index == items.count - 1 || run.last?.key == last
-        guard isRow && isAtEnd || 2 * keys.count > run.count else { return false }
+        guard isRow, isAtEnd || 2 * keys.count > run.count else { return false }
         items.removeSubrange(...index)
         return true
     }
