@@ -426,6 +426,15 @@ struct SessionTests {
         try await expectWalk(through: kind, of: fixture)
     }
 
+    @Test(arguments: [Version.v2, .v3, .v3_2])
+    func `a photo with a date after the year 9999 hides no others`(version: Version) async throws {
+        let fixture = try SimulatedSession(version, photoCount: 250)
+        fixture.server.photosPerPage = 1000
+        // 10000-01-01.
+        fixture.server.publish { $0.created = Moment(253_402_300_800) }
+        #expect(try await fixture.walk("all") == fixture.server.photos)
+    }
+
     /// Walks through a source with all photos. After each page, three photos of the earlier pages leave the source.
     private func expectWalk(through kind: String, of fixture: SimulatedSession) async throws {
         let server = fixture.server

@@ -150,8 +150,8 @@ struct AssetRecord: Decodable {
     let created: Timestamp?
     let members: ServiceRecord
 
-    /// The time by which the server orders photos.
-    var second: Timestamp { created ?? Timestamp(secondsSince1970: 0) }
+    /// The time by which the server orders photos. One that cannot be read is after the year 9999, so above all others.
+    var second: Timestamp { created ?? Timestamp(secondsSince1970: .max) }
 
     init(from decoder: any Decoder) throws {
         members = try ServiceRecord(from: decoder)
