@@ -174,6 +174,7 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
     var offset = 13 + colorTableBytes(flags)
     var frames = 0
     var isLoop = false
+    var xmp: Part?
     // The data of 4 MB, of which the lengths of blocks are read, 16 KB. A larger first frame is followed by others if
     // the file states that it repeats.
     var remaining = 1 << 14
@@ -181,8 +182,9 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
         switch kind {
         case 0x21:
             isLoop = isLoop || source.hasText("NETSCAPE2.0", at: offset + 3)
-            if source.hasText("XMP DataXMP", at: offset + 3) {
-                header.setOrigin(nil, Part(source, offset + 14, 1 << 16))
+            if xmp == nil, source.hasText("XMP DataXMP", at: offset + 3) {
+                xmp = Part(source, offset + 14, 1 << 16)
+                header.setOrigin(nil, xmp)
             }
             offset += 2
         case 0x2c:
@@ -207,12 +209,12 @@ func readGIF(_ source: some ByteSource) -> ImageHeader? {
         }
         while let length = number(offset, 1) {
             offset += 1 + length
-            if length == 0 { break }
             remaining -= 1
             guard remaining > 0 else {
                 header.isAnimated = isLoop
                 return header
             }
+            if length == 0 { break }
         }
     }
     return header

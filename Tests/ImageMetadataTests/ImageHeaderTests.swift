@@ -191,6 +191,16 @@ struct ImageHeaderTests {
         }
     }
 
+    @Test func `few bytes of a GIF file with many extensions are read`() {
+        let packet: [UInt8] = [0x21, 0xff, 11] + Array("XMP DataXMP".utf8) + [0]
+        for block in [[0x21, 0xfe, 0], packet] as [[UInt8]] {
+            let file = CountedBytes(
+                Samples.gif + Array([[UInt8]](repeating: block, count: 100_000).joined()))
+            #expect(ImageHeader(file, format: .gif)?.width == 300)
+            #expect(file.readCount < 1 << 20)
+        }
+    }
+
     @Test func `reading a written PNG file returns its size and texts`() throws {
         let texts = ["Thumb::URI": "file:///a%20b", "Thumb::MTime": "7"]
         for (width, height) in [(1, 1), (1000, 700)] {
@@ -233,5 +243,21 @@ struct ImageHeaderTests {
         let file = Array("MMOR".utf8) + block.bytes.dropFirst(4)
         let header = ImageHeader(Bytes(file), format: .raw)
         #expect(header?.preview == start + 56..<start + 56 + preview.count)
+    }
+}
+
+/// Bytes that count those that are read.
+private final class CountedBytes: ByteSource {
+    private let source: Bytes
+    private(set) var readCount = 0
+
+    init(_ bytes: [UInt8]) { source = Bytes(bytes) }
+
+    var count: Int { source.count }
+
+    func bytes(at offset: Int, _ count: Int) -> Bytes? {
+        let bytes = source.bytes(at: offset, count)
+        readCount += bytes?.count ?? 0
+        return bytes
     }
 }
