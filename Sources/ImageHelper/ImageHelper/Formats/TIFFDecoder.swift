@@ -73,7 +73,8 @@ struct TIFFDecoder: ImageDecoder {
                 case SHIM_PHOTOMETRIC_SEPARATED: 4
                 default: nil
                 }
-            // Unsigned numbers of one or two bytes, in rows or tiles. The library reads single ones of fewer bits.
+            // Unsigned numbers of one or two bytes, in rows or tiles, and smaller ones of several channels. The library
+            // converts images with one channel of smaller numbers.
             if let colors, channels >= colors,
                 (channels > 1 ? [1, 2, 4, 8, 16] : [8, 16]).contains(bits),
                 number(SHIM_TIFFTAG_SAMPLEFORMAT) == 1
