@@ -46,7 +46,9 @@ package final class OmittedImages: Sendable {
         let isNew = change { omissions in
             let new = images.prefix(Self.maximumCount - omissions.images.count)
                 .filter { omissions.images[$0]?.reason != reason }
-            for image in new { omissions.images[image] = (reason, entry) }
+            for image in new { omissions.images[image] = (reason, nil) }
+            // The image may have been recorded for another list before.
+            if let entry { for image in images { omissions.images[image]?.entry = entry } }
             return !new.isEmpty
         }
         guard isNew, let first = images.first else { return }
