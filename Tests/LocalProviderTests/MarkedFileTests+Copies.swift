@@ -101,25 +101,6 @@ extension MarkedFileTests {
         #expect(try await liked(third) == ["a"])
     }
 
-    /// An earlier scan has found the copy, whose file has another size.
-    @Test func `a like moves to an earlier copy with other metadata`() async throws {
-        let names = ["a.jpg", "b.jpg"]
-        let fixture = try MemoriesFixture(
-            names.map { ($0, "2024-05-06 10:00") }, today: "2026-11-22")
-        let folder = fixture.photos
-        try await folder.register()
-        try await folder.ready()
-        try overwrite("a.jpg", jpeg("2024:05:06 10:00:00", [1]), folder)
-        try overwrite("b.jpg", jpeg("2024:05:06 10:00:00+01:00", [1]), folder)
-        try await scan(folder)
-        try await fixture.examine()
-        try await folder.like("a")
-        unlink(folder.path("a.jpg"))
-        try await scan(folder)
-        #expect(try await folder.titles() == ["b"])
-        #expect(try await liked(folder) == ["b"])
-    }
-
     @Test func `a restored copy has its like again`() async throws {
         let folder = try await copies()
         for title in ["a", "b"] { try await folder.like(title) }

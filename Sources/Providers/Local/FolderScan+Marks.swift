@@ -117,11 +117,6 @@ extension FolderScan {
             guard photo.isMissing, isRebuilding, !photo.isCertain else { return true }
             return try isOpen(photo, in: newByCount()[photo.file.digest.count] ?? [])
         }
-        // Copies that earlier scans have found may have other metadata, and therefore other sizes.
-        open = try open.filter { photo in
-            guard !photo.isMissing, !photo.mayBeEdit else { return true }
-            return try isOpen(photo, in: places { try $0.photos(takenWith: photo.file.id) })
-        }
         var lost: [PhotoFile] = []
         let digests = Set(found.map(\.file.digest))
         for var photo in open {

@@ -281,16 +281,6 @@ struct PictureIndex {
         try files("size = ? AND format > 0 ORDER BY folder, name", [.integer(size)])
     }
 
-    /// Returns the photos with the date of capture of a photo, by path.
-    func photos(takenWith id: Int64) throws(StorageError) -> [File] {
-        func value(_ column: String) -> String { "(SELECT \(column) FROM file WHERE id = ?1)" }
-        return try files(
-            """
-            format > 0 AND day IS NOT NULL AND day = \(value("day")) AND taken = \(value("taken"))
-            ORDER BY folder, name
-            """, [.integer(id)])
-    }
-
     /// Returns the photos of the calls of ``recordUncompared(_:)`` since the last one of ``forgetUncompared()``, by path.
     func uncompared() throws(StorageError) -> [File] {
         try files("id IN (SELECT file FROM uncompared) AND format > 0 ORDER BY folder, name")
