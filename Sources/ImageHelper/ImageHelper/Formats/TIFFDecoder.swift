@@ -168,7 +168,15 @@ struct TIFFDecoder: ImageDecoder {
                     let place =
                         lines + ((y % blockHeight + row) * width + x) * pixelBytes
                         + plane * sampleBytes
-                    for index in 0..<(bits < 8 ? count * readChannels : 0) {
+                    guard bits < 8 else {
+                        for index in 0..<(isPlanar ? count : 1) {
+                            memcpy(
+                                place + index * pixelBytes, source + index * sampleBytes,
+                                isPlanar ? sampleBytes : count * pixelBytes)
+                        }
+                        continue
+                    }
+                    for index in 0..<count * readChannels {
                         let bit = index * bits
                         let byte = source.load(fromByteOffset: bit / 8, as: UInt8.self)
                         let value = byte >> (8 - bits - bit % 8) & mask
@@ -176,11 +184,6 @@ struct TIFFDecoder: ImageDecoder {
                             of: value * (255 / mask),
                             toByteOffset: index / readChannels * pixelBytes + index % readChannels,
                             as: UInt8.self)
-                    }
-                    for index in 0..<(bits < 8 ? 0 : isPlanar ? count : 1) {
-                        memcpy(
-                            place + index * pixelBytes, source + index * sampleBytes,
-                            isPlanar ? sampleBytes : count * pixelBytes)
                     }
                 }
                 return isRead
