@@ -112,6 +112,9 @@ package final class Store: Sendable {
 
     // MARK: Tasks
 
+    /// Opens the file in the background, so that the first task need not wait for it.
+    package func open() { queue.async { [self] in _ = try? opened() } }
+
     /// Runs `body` on the queue. It runs again if the file was damaged and its contents were copied into a new one.
     ///
     /// - Throws: The errors of `body`. ``StorageError/damaged(_:)`` after a disposable file was replaced by an empty

@@ -32,6 +32,8 @@ final class Daemon {
     private let files = FileThreads()
     /// The data that cannot be fetched again.
     private let data: Store
+    /// The data that can be created again.
+    private let cache: Store
     private let local: LocalProvider
     private let providers: [any Provider]
     private let connection: BusConnection
@@ -89,6 +91,11 @@ final class Daemon {
         ) {
             Task { @MainActor in Daemon.current?.engine?.storeChanged() }
         }
+        cache = Store(
+            "\(folders.cache)/cache.sqlite", .disposable, Engine.cacheFormats, cacheKibibytes: 64,
+            logger: logger)
+        data.open()
+        cache.open()
         local = LocalProvider(
             pictures: configuration.picturesFolder(folders), data: data,
             cache: folders.cache,
@@ -142,9 +149,6 @@ final class Daemon {
         signals.onReload = { [unowned self] in reload() }
         let store = AccountStore(data)
         let contents = try await store.contents()
-        let cache = Store(
-            "\(folders.cache)/cache.sqlite", .disposable, Engine.cacheFormats, cacheKibibytes: 64,
-            logger: logger)
         let slideshowStore = SlideshowStore(data: data, cache: cache)
         var slideshows = try await slideshowStore.contents()
         await slideshows.findImages(files)
