@@ -76,6 +76,13 @@ package final class BusExporter: EngineObserver {
         }
     }
 
+    /// Discards the prepared replies.
+    package func releaseMemory() {
+        tree.releaseMemory()
+        for object in accounts.values { object.feed.preparedPages.discardReplies() }
+        combined?.feed.preparedPages.discardReplies()
+    }
+
     // MARK: EngineObserver
 
     package func handle(_ event: EngineEvent) {

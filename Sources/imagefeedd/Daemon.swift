@@ -245,8 +245,9 @@ final class Daemon {
         Task {
             try? await Task.sleep(for: delay)
             isTrimming = false
-            tree.releaseMemory()
+            service?.releaseMemory()
             await engine?.releaseMemory()
+            await local.releaseMemory()
             ProcessMemory.trim()
         }
     }

@@ -99,6 +99,9 @@ package final class LocalProvider: FolderProvider {
         }
     }
 
+    /// Releases cached memory.
+    package func releaseMemory() async { await index.releaseMemory() }
+
     package func openFolder(_ account: AccountIdentity) -> any FolderSession {
         let user = UserName(account.username)?.key ?? ""
         let (folder, listener) = state.withLock { state in
