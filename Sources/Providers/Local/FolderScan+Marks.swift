@@ -55,14 +55,22 @@ extension FolderScan {
         }
         let (gone, hidden) = try goneMarked()
         var open = try openPhotos(gone, missing)
-        guard !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty || !doubts.isEmpty else {
-            return
-        }
+        guard
+            !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty || !doubts.isEmpty
+                || !unread.isEmpty
+        else { return }
         var files: [PhotoFile] = []
         for var file in try marks.storedFiles(movedMarks.keys) {
             guard let (path, stamp, edit) = movedMarks[file.id] else { continue }
             (file.root, file.path, file.stamp) = (root, path, stamp)
-            if edit != nil, let digest = try read(path)?.digest { file.digest = digest }
+            if let edit {
+                guard let digest = try digest(of: edit) else {
+                    unavailable.insert(path)
+                    movedMarks[file.id] = nil
+                    continue
+                }
+                file.digest = digest
+            }
             files.append(file)
         }
         var found: [(file: PhotoFile, place: Candidate)] = []
@@ -75,7 +83,8 @@ extension FolderScan {
             found.append((file, place))
         }
         func isFree(_ place: Candidate) -> Bool {
-            place.format != nil && !taken.contains(place.path)
+            // A file that could not be read may still be that of another marked photo.
+            place.format != nil && !taken.contains(place.path) && !unavailable.contains(place.path)
         }
         open = try open.filter { photo in
             guard let own = photo.own, isFree(own),
@@ -85,7 +94,6 @@ extension FolderScan {
             take(own, photo)
             return false
         }
-        var unread: [Candidate] = []
         func isOpen(_ photo: OpenPhoto, in places: [Candidate]) throws -> Bool {
             let name = photo.file.path.split?.name
             let possible = places.filter(isFree)
@@ -103,8 +111,10 @@ extension FolderScan {
         open = try open.filter { photo in
             guard !photo.isCertain else { return true }
             var possible = doubted[photo.file.digest.count] ?? []
-            // A file that was written in place is not compared with earlier copies of the photo.
-            if photo.isMissing ? isRebuilding : photo.own?.stamp.inode != photo.file.stamp.inode {
+            // A file that was written in place is not compared with earlier copies of the photo. A new file may have the inode
+            // number of the photo.
+            let isWritten = photo.mayBeEdit && photo.own?.stamp.inode == photo.file.stamp.inode
+            if photo.isMissing ? isRebuilding : !isWritten {
                 possible += try places { try $0.photos(size: photo.file.stamp.sizeBytes) }
             }
             if !photo.isMissing || !isRebuilding {
@@ -127,7 +137,7 @@ extension FolderScan {
                 lost.append(photo.file)
                 continue
             }
-            if let digest = try read(own.path)?.digest {
+            if let digest = try digest(of: own) {
                 photo.file.digest = digest
                 take(own, photo)
             } else {
@@ -142,7 +152,7 @@ extension FolderScan {
         try transaction { index throws(StorageError) in
             for file in lost { try remove(file.id, index) }
             // A file on an absent disk may be a copy of a lost photo: another stamp lets its next scan compare it.
-            for place in lost.isEmpty ? [] : unread {
+            for place in unread {
                 if let row = try index.file(folder: place.folderID, name: place.name) {
                     try index.setStamp(FileStamp(inode: 0, sizeBytes: 0, modified: 0), of: row.id)
                 }
@@ -255,6 +265,13 @@ extension FolderScan {
         try read(place.path, expecting: file.digest.count)?.digest == file.digest
     }
 
+    /// Returns the digest of a file; nil if it cannot be read or has changed since it was found, so that it may be another
+    /// photo.
+    private func digest(of place: Candidate) throws -> FileDigest? {
+        guard let result = try read(place.path), result.stamp == place.stamp else { return nil }
+        return result.digest
+    }
+
     private func read(
         _ path: RelativePath, expecting count: Int64? = nil
     ) throws -> DigestReader.Result? {
@@ -292,7 +309,11 @@ extension FolderScan {
             let results = files.digests(
                 batch.map { absolute($0.path) }, marks.digests, expecting: -1)
             for (place, result) in zip(batch, results) {
-                if let result { byCount[result.count, default: []].append(place) }
+                guard let result else {
+                    unread.append(place)
+                    continue
+                }
+                byCount[result.count, default: []].append(place)
             }
         }
         return byCount

@@ -47,6 +47,8 @@ final class FolderScan {
     var storedPaths: Set<RelativePath> = []
     /// The files that were read for their image data.
     var readings: [RelativePath: DigestReader.Result] = [:]
+    /// The files that could not be read for a comparison with marked photos.
+    var unread: [Candidate] = []
     /// True if the index was lost or emptied, so that it does not contain the marked photos.
     var isRebuilding = false
     /// The events that this scan uses.
