@@ -20,6 +20,15 @@ package struct CaptureDetails: Hashable, Sendable {
     /// Creates unknown details.
     package init() {}
 
+    /// True if the camera and the place are known.
+    var isComplete: Bool { camera != nil && latitude != nil }
+
+    /// Sets unknown properties to those of other details, the latitude only with the longitude.
+    mutating func complete(with other: CaptureDetails) {
+        camera = camera ?? other.camera
+        if latitude == nil { (latitude, longitude) = (other.latitude, other.longitude) }
+    }
+
     /// Returns the name of a camera: the model, preceded by the maker unless the model contains it. Many models begin
     /// with one word of the maker, such as `NIKON D750` of `NIKON CORPORATION`.
     package static func camera(make: String?, model: String?) -> String? {

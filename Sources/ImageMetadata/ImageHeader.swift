@@ -36,18 +36,18 @@ package struct ImageHeader: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - exif: EXIF of the file.
-    ///   - packet: XMP of the file, which is read if EXIF has no time of capture. Its camera and its place are used if
-    ///     there is no EXIF.
+    ///   - packet: XMP of the file, for what EXIF does not state. It is read only if something is missing.
     ///   - time: A time in other metadata of the file.
     mutating func setOrigin(
         _ exif: Exif?, _ packet: (some ByteSource)?, _ time: CivilTime? = nil
     ) {
-        let xmp = exif?.taken == nil ? XMP(packet) : nil
+        details = exif?.details ?? CaptureDetails()
+        let xmp = exif?.taken != nil && details.isComplete ? nil : XMP(packet)
         let times = [
             exif?.taken, xmp?.taken, time, exif?.located, xmp?.located, exif?.changed,
         ]
         taken = times.lazy.compactMap(\.self).first(where: \.isPlausible)
-        details = exif?.details ?? xmp?.details ?? CaptureDetails()
+        if let other = xmp?.details { details.complete(with: other) }
     }
 
     /// Reads the headers of a file in a format that is detected; nil for a file without an image, or a damaged one.

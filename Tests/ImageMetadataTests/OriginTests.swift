@@ -53,16 +53,44 @@ struct OriginTests {
     func `the camera and the location are read from XMP if there is no EXIF`(
         packet: String
     ) throws {
-        let xmp = Samples.segment(0xe1, Array("http://ns.adobe.com/xap/1.0/\0\(packet)".utf8))
-        let frame = Samples.segment(
-            0xc0, [8] + Samples.big(3, 2) + Samples.big(4, 2) + [1, 1, 0x11, 0])
-        let details = try #require(ImageHeader(Bytes([0xff, 0xd8] + xmp + frame), format: .jpeg))
-            .details
+        let details = try #require(self.details(nil, packet))
         #expect(details.camera == "Leica M10")
         #expect(abs((details.latitude ?? 0) - 48.858222) < 1e-6)
         #expect(abs((details.longitude ?? 0) + 2.294500) < 1e-6)
-        let both = Bytes([0xff, 0xd8] + xmp + Samples.jpeg.dropFirst(2))
-        #expect(ImageHeader(both, format: .jpeg)?.details.camera == "Canon EOS R6")
+        #expect(self.details(Samples.exif, packet) == Exif(Bytes(Samples.exif))?.details)
+    }
+
+    /// The details in a JPEG file with EXIF and XMP.
+    private func details(_ exif: [UInt8]?, _ packet: String) -> CaptureDetails? {
+        let xmp = Array("http://ns.adobe.com/xap/1.0/\0\(packet)".utf8)
+        let bodies = [exif.map { Array("Exif\0\0".utf8) + $0 }, xmp]
+        let segments = bodies.compactMap(\.self).map { Samples.segment(0xe1, $0) }
+        let frame = Samples.segment(
+            0xc0, [8] + Samples.big(3, 2) + Samples.big(4, 2) + [1, 1, 0x11, 0])
+        let file = [0xff, 0xd8] + segments.joined() + frame
+        return ImageHeader(Bytes(file), format: .jpeg)?.details
+    }
+
+    @Test(
+        arguments: [
+            [], [.rationals(2, [(0, 1)]), .rationals(4, [(0, 1)])], [.text(0x12, "TOKYO")],
+        ] as [[ExifBlock.Field]])
+    func `XMP completes the camera and the location of EXIF`(location: [ExifBlock.Field]) {
+        let packet = "<x tiff:Model='M10' exif:GPSLatitude='48,30N' exif:GPSLongitude='2,30E'/>"
+        var block = ExifBlock()
+        block.details = [.text(0x9003, "2024:02:29 12:00:00")]
+        let tags = location.map(\.tag)
+        if !tags.isEmpty {
+            block.location = ExifBlock.paris.filter { !tags.contains($0.tag) } + location
+        }
+        var known = details(block.bytes, packet)
+        #expect(known?.camera == "M10" && known?.latitude == 48.5 && known?.longitude == 2.5)
+        block.setCamera("Canon", "EOS")
+        known = details(block.bytes, packet)
+        #expect(known?.camera == "Canon EOS" && known?.latitude == 48.5 && known?.longitude == 2.5)
+        // The latitude and the longitude are from the same metadata.
+        block.location = ExifBlock.paris
+        #expect(abs((details(block.bytes, packet)?.longitude ?? 0) - 2.2945) < 1e-6)
     }
 
     @Test(arguments: [
