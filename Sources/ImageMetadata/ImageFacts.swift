@@ -20,12 +20,19 @@ package struct CaptureDetails: Hashable, Sendable {
     /// Creates unknown details.
     package init() {}
 
-    /// True if the camera and the place are known.
-    var isComplete: Bool { camera != nil && latitude != nil }
+    /// True if all properties are known.
+    var isComplete: Bool {
+        ![camera, lens].contains(nil) && ![exposureTime, aperture, latitude].contains(nil)
+            && iso != nil
+    }
 
     /// Sets unknown properties to those of other details, the latitude only with the longitude.
     mutating func complete(with other: CaptureDetails) {
         camera = camera ?? other.camera
+        lens = lens ?? other.lens
+        exposureTime = exposureTime ?? other.exposureTime
+        aperture = aperture ?? other.aperture
+        iso = iso ?? other.iso
         if latitude == nil { (latitude, longitude) = (other.latitude, other.longitude) }
     }
 

@@ -24,10 +24,15 @@ struct XMP {
         time([":GPSTimeStamp"]).map { CivilTime(seconds: $0.seconds, offset: $0.offset ?? 0) }
     }
 
-    /// The camera and the place.
+    /// The camera, its settings and the place. Its numbers are positive.
     var details: CaptureDetails {
         var details = CaptureDetails()
         details.camera = CaptureDetails.camera(make: text(":Make"), model: text(":Model"))
+        details.lens = text(":LensModel") ?? text(":Lens")
+        details.exposureTime = positive(":ExposureTime", atMost: 86_400)
+        details.aperture = positive(":FNumber", atMost: 1000)
+        let sensitivity = text(":PhotographicSensitivity") ?? text(":ISOSpeedRatings")
+        details.iso = sensitivity.flatMap { Int($0) }.flatMap { 1...65_535 ~= $0 ? $0 : nil }
         if let latitude = coordinate(":GPSLatitude", positive: "N", negative: "S"),
             let location = validLocation(
                 latitude, coordinate(":GPSLongitude", positive: "E", negative: "W"),
@@ -58,6 +63,14 @@ struct XMP {
             !value.contains(UInt8(ascii: "&"))
         else { return nil }
         return ServiceText.line(String(validating: value, as: UTF8.self))
+    }
+
+    /// Reads a positive number, which may be a fraction, `1/250`; nil if it is larger than `limit`.
+    private func positive(_ name: String, atMost limit: Double) -> Double? {
+        let parts = text(name)?.split(separator: "/").map { Double($0) ?? .nan } ?? []
+        guard 1...2 ~= parts.count, case let number = parts[0] / (parts.count == 2 ? parts[1] : 1)
+        else { return nil }
+        return number > 0 && number <= limit ? number : nil
     }
 
     /// Reads degrees, minutes and seconds, `52,30,36N`. The last number may have a fraction.

@@ -94,6 +94,30 @@ struct OriginTests {
     }
 
     @Test(arguments: [
+        """
+        <x exifEX:LensModel='RF35mm' exif:ExposureTime='1/250' exif:FNumber='18/10'
+            exifEX:PhotographicSensitivity='400' aux:LensID='7' aux:Lens='35 mm'/>
+        """,
+        """
+        <aux:Lens>RF35mm</aux:Lens><exif:ExposureTime>0.004</exif:ExposureTime>
+        <exif:FNumber>1.8</exif:FNumber>
+        <exif:ISOSpeedRatings><rdf:Seq><rdf:li>400</rdf:li></rdf:Seq></exif:ISOSpeedRatings>
+        """,
+    ])
+    func `the lens and the settings of the camera are read from XMP`(packet: String) throws {
+        var block = ExifBlock()
+        block.details = [.text(0x9003, "2024:02:29 12:00:00")]
+        block.location = ExifBlock.paris
+        block.setCamera("Canon", "EOS")
+        let details = try #require(self.details(block.bytes, packet))
+        #expect(details.lens == "RF35mm" && details.exposureTime == 0.004)
+        #expect(details.aperture == 1.8 && details.iso == 400)
+    }
+
+    @Test(arguments: [
+        "exif:ExposureTime='1/0'", "exif:ExposureTime='0/1'", "exif:ExposureTime='100000'",
+        "exif:ExposureTime='1/2/3'", "exif:ExposureTime='/'", "exif:FNumber='f/1.8'",
+        "exif:FNumber='nan'", "exif:ISOSpeedRatings='0'", "exif:ISOSpeedRatings='1e3'",
         "exif:GPSLongitude='2,17W'", "exif:GPSLatitude='48,51N'",
         "exif:GPSLatitude='48,61N' exif:GPSLongitude='2,17W'",
         "exif:GPSLatitude='48,51X' exif:GPSLongitude='2,17W'",
@@ -105,7 +129,7 @@ struct OriginTests {
         "exif:GPSLatitude='48,51N' exif:GPSLongitude='2,17W' exif:GPSMapDatum='Tokyo'",
         "tiff:Make='Leica'", "tiff:Model='A&#66;'", "tiff:Model=",
     ])
-    func `a malformed camera or location in XMP is left out`(packet: String) {
+    func `a malformed camera, setting or location in XMP is left out`(packet: String) {
         #expect(XMP(Bytes(Array("<x \(packet)/>".utf8)))?.details == CaptureDetails())
     }
 
