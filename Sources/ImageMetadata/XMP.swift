@@ -57,10 +57,9 @@ struct XMP {
         return nil
     }
 
-    /// Returns a text on one line. One with a reference to a character counts as missing.
+    /// Returns a text on one line.
     private func text(_ name: String) -> String? {
-        guard let value = values(name).first(where: { !$0.isEmpty }), value.count < 256,
-            !value.contains(UInt8(ascii: "&"))
+        guard let value = values(name).first(where: { !$0.isEmpty }), value.count < 256
         else { return nil }
         return ServiceText.line(String(validating: value, as: UTF8.self))
     }
@@ -92,7 +91,13 @@ struct XMP {
         let others = [Array("stRef".utf8), Array("stEvt".utf8)]
         return packet.occurrences(of: Array(name.utf8)).lazy
             .filter { !others.contains(Array(packet[..<$0.lowerBound].suffix(5))) }
-            .map { Self.value(packet[$0.upperBound...], of: name) }
+            .map {
+                let value = Self.value(packet[$0.upperBound...], of: name)
+                guard value.contains(UInt8(ascii: "&")),
+                    let text = String(validating: value, as: UTF8.self)
+                else { return value }
+                return Array(HTMLText.plain(text).utf8)[...]
+            }
     }
 
     /// Reads the value of a property: of an attribute, or of an element, in which it may be in elements of RDF, or in their

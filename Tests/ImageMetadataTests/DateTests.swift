@@ -99,6 +99,7 @@ struct DateTests {
     @Test(arguments: [
         "<x exif:DateTimeOriginal=\"2001-02-03T04:05:06Z\"/>",
         "<x xmp:CreateDate='2001-02-03T04:05:06.00Z'/>",
+        "<x xmp:CreateDate='2001-02-03T04&#58;05&#x3a;06Z'/>",
         "<photoshop:DateCreated>2001-02-03T04:05:06+00:00</photoshop:DateCreated>",
         "<x xmp:CreateDate='2011-01-01' photoshop:DateCreated = '2001-02-03T04:05:06Z'/>",
         "<x xmp:CreateDate=''/><photoshop:DateCreated>\n2001-02-03T04:05:06Z\n<",

@@ -127,10 +127,15 @@ struct OriginTests {
         "exif:GPSLatitude='91,0N' exif:GPSLongitude='2,17W'",
         "exif:GPSLatitude='0,0N' exif:GPSLongitude='0,0W'",
         "exif:GPSLatitude='48,51N' exif:GPSLongitude='2,17W' exif:GPSMapDatum='Tokyo'",
-        "tiff:Make='Leica'", "tiff:Model='A&#66;'", "tiff:Model=",
+        "tiff:Make='Leica'", "tiff:Model='&#32;'", "tiff:Model=",
     ])
     func `a malformed camera, setting or location in XMP is left out`(packet: String) {
         #expect(XMP(Bytes(Array("<x \(packet)/>".utf8)))?.details == CaptureDetails())
+    }
+
+    @Test func `character references in XMP are resolved`() {
+        let packet = "<x tiff:Model='A&amp;B&#x43; &lt;D>&quot;&apos;'/>"
+        #expect(details(nil, packet)?.camera == "A&BC <D>\"'")
     }
 
     @Test(
