@@ -92,10 +92,18 @@ extension CivilTime {
             let time = rest.popTime(isInName: true)
             // A longer number is not a date, and `2021-1104` is one only before a time.
             guard time != nil || rest.first?.isDigit != true && !isNumber else { continue }
-            // The camera of Pixel phones and the uploads of OneDrive write UTC.
+            // A fraction of a second may precede a mark of UTC.
+            let end = rest.drop(while: \.isDigit)
+            let digits = end.dropFirst().prefix(while: \.isDigit)
+            let mark = digits.isEmpty ? end : end[digits.endIndex...]
+            // The camera of Pixel phones and the uploads of OneDrive write UTC, other programs state it.
             let isUTC =
                 name[..<start].suffix(4).elementsEqual("PXL_".utf8)
-                || rest.drop(while: \.isDigit).starts(with: "_iOS".utf8)
+                || ["_iOS", "_UTC", "Z"].contains {
+                    mark.starts(with: $0.utf8)
+                        && !mark.dropFirst($0.utf8.count).prefix(1)
+                            .contains { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "+") }
+                }
             self.init(
                 seconds: Int64(date.dayNumber * 86_400 + (time ?? 0)),
                 offset: isUTC && time != nil ? 0 : nil)

@@ -97,9 +97,15 @@ struct CivilTimeTests {
         arguments: [
             ("PXL_20231128_101112123.jpg", 0), ("PXL_20231128_101112123.MP~2.jpg", 0),
             ("20231128_101112000_iOS.jpg", 0), ("20231128_101112000_iOS 1.heic", 0),
+            ("2023-11-28_10-11-12_UTC.jpg", 0), ("2023-11-28_10-11-12_UTC_1.jpg", 0),
+            ("2023-11-28T10_11_12Z.jpg", 0), ("image_2023_11_28T10_11_12_123Z.jpg", 0),
+            ("20231128T101112Z", 0), ("2023-11-28T10-11-12.123Z.jpg", 0),
             ("20231128_101112.jpg", nil), ("IMG_20231128_101112123.jpg", nil),
+            ("20231128_101112_1.jpg", nil), ("20231128_101112_Z6.jpg", nil),
+            ("20231128_101112Z6.jpg", nil), ("20231128_101112Zoo.jpg", nil),
+            ("20231128_101112_UTCx.jpg", nil), ("20231128_101112_UTC+0200.jpg", nil),
         ] as [(String, Int?)])
-    func `the time in the name of a file of Pixel phones or OneDrive is in UTC`(
+    func `a time in a file name is in UTC if the name states it or a program writes UTC`(
         name: String, offset: Int?
     ) {
         let time = CivilTime(seconds: 1_701_166_272, offset: offset)
