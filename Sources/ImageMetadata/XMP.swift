@@ -11,7 +11,35 @@ struct XMP {
     init?(_ source: (some ByteSource)?) {
         guard let source, let packet = source.bytes(at: 0, min(source.count, 1 << 20))?.array
         else { return nil }
-        self.packet = packet
+        self.packet = Self.properties(packet)
+    }
+
+    /// Returns a packet without comments, and without the elements of `xmpMM`, which describe changes and other files.
+    private static func properties(_ packet: [UInt8]) -> [UInt8] {
+        var kept: [UInt8] = []
+        // The end of the comment or element that is left out; empty outside of one.
+        var end: [UInt8] = []
+        var rest = packet[...]
+        while !rest.isEmpty {
+            let next = rest.dropFirst().firstIndex(of: UInt8(ascii: "<")) ?? rest.endIndex
+            let part = rest[..<next]
+            rest = rest[next...]
+            if end.isEmpty {
+                if part.starts(with: "<!--".utf8) {
+                    end = Array("-->".utf8)
+                } else if part.starts(with: "<xmpMM:".utf8) || part.starts(with: "<xapMM:".utf8) {
+                    let name = part.dropFirst().prefix { !" \t\r\n/>".utf8.contains($0) }
+                    let tag = part[..<(part.lastIndex(of: UInt8(ascii: ">")) ?? next)]
+                    let isOneTag = tag.last == UInt8(ascii: "/")
+                    end = isOneTag ? Array("/>".utf8) : Array("</".utf8) + name
+                } else {
+                    kept += part
+                    continue
+                }
+            }
+            if !Array(part).occurrences(of: end).isEmpty { end = [] }
+        }
+        return kept
     }
 
     /// The time of capture.
@@ -86,18 +114,15 @@ struct XMP {
         return hemisphere == negative ? -degrees : nil
     }
 
-    /// Returns the values of a property of the image, not of a reference to another file or of a change.
+    /// Returns the values of a property.
     private func values(_ name: String) -> some Sequence<ArraySlice<UInt8>> {
-        let others = [Array("stRef".utf8), Array("stEvt".utf8)]
-        return packet.occurrences(of: Array(name.utf8)).lazy
-            .filter { !others.contains(Array(packet[..<$0.lowerBound].suffix(5))) }
-            .map {
-                let value = Self.value(packet[$0.upperBound...], of: name)
-                guard value.contains(UInt8(ascii: "&")),
-                    let text = String(validating: value, as: UTF8.self)
-                else { return value }
-                return Array(HTMLText.plain(text).utf8)[...]
-            }
+        packet.occurrences(of: Array(name.utf8)).lazy.map {
+            let value = Self.value(packet[$0.upperBound...], of: name)
+            guard value.contains(UInt8(ascii: "&")),
+                let text = String(validating: value, as: UTF8.self)
+            else { return value }
+            return Array(HTMLText.plain(text).utf8)[...]
+        }
     }
 
     /// Reads the value of a property: of an attribute, or of an element, in which it may be in elements of RDF, or in their

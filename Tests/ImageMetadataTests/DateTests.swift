@@ -106,6 +106,16 @@ struct DateTests {
         "<x exif:DateTimeDigitized=\"2001-02-03T04:05:06Z\"/>",
         "<xap:CreateDate>2001-02-03T04:05:06Z</xap:CreateDate>",
         "<xmpMM:DerivedFrom stRef:CreateDate='2011-01-01'/><x xmp:CreateDate='2001-02-03T04:05:06Z'/>",
+        "<!-- <x> a:CreateDate='2011-01-01' --><x a:CreateDate='2001-02-03T04:05:06Z'/>",
+        """
+        <xmpMM:DerivedFrom rdf:parseType='Resource'><a:CreateDate>2011-01-01</a:CreateDate>
+        </xmpMM:DerivedFrom><a:CreateDate>2001-02-03T04:05:06Z</a:CreateDate>
+        """,
+        """
+        <xmpMM:DocumentID>7</xmpMM:DocumentID><xmpMM:DerivedFrom stRef:filePath='a>b'/>
+        <x a:CreateDate='2001-02-03T04:05:06Z'/>
+        <!--a--><xapMM:Pantry><x a:DateTimeOriginal='2011-01-01'/><b></b></xapMM:Pantry>
+        """,
         "<a:CreateDate xml:lang='x-default'>2001-02-03T04:05:06Z</a:CreateDate>",
         "<a:CreateDate rdf:parseType='Resource'>\n<rdf:value>2001-02-03T04:05:06Z</rdf:value>",
         "<a:CreateDate\n><rdf:Alt><rdf:li xml:lang='de'>2001-02-03T04:05:06Z</rdf:li></rdf:Alt>",
