@@ -14,7 +14,8 @@ extension KeyFile {
     /// Sets the value of a key in a file, which is created if necessary.
     ///
     /// The new contents are written to a second file, which then replaces the first: a failure loses nothing. A
-    /// symbolic link is followed, and the mode of the file is preserved.
+    /// symbolic link is followed, and the mode of the file is preserved. While another process changes a file in the
+    /// folder, this function waits.
     ///
     /// - Throws: ``FileError``; the file is unchanged then.
     package static func set(
@@ -24,8 +25,12 @@ extension KeyFile {
         do throws(System.FileError) {
             // The target of a symbolic link is edited, not the link.
             path = try resolved(path)
-            let (text, mode) = try contents(of: path)
             let slash = path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex
+            let folder = open("\(path[..<slash]).", O_RDONLY | O_CLOEXEC)
+            defer { close(folder) }
+            // Best effort: some file systems have no locks.
+            while flock(folder, LOCK_EX) != 0, errno == EINTR {}
+            let (text, mode) = try contents(of: path)
             try AtomicFile.write(
                 setting(value, for: key, in: group, of: text), to: path,
                 through: "\(path[..<slash]).\(path[slash...]).imagefeed-part", mode: mode,
@@ -38,8 +43,10 @@ extension KeyFile {
     private static func resolved(_ path: String) throws(System.FileError) -> String {
         guard let resolved = realpath(path, nil) else {
             var status = stat()
-            // A dangling link is not replaced: its target may exist later.
-            guard lstat(path, &status) != 0 else { throw System.FileError(code: ENOENT) }
+            // A dangling link is not replaced: its target may exist later. Another process may have created the file.
+            guard lstat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFLNK else {
+                throw System.FileError(code: ENOENT)
+            }
             return path
         }
         defer { free(resolved) }

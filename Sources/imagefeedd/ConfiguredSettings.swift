@@ -1,9 +1,11 @@
 internal import Configuration
 internal import Contract
+internal import Dispatch
 internal import EngineCore
 internal import Glibc
 internal import ProviderKit
 internal import Storage
+internal import System
 
 /// The provider settings from the configuration files. Changes are written to the user's file.
 final class ConfiguredSettings: SettingsStore {
@@ -11,6 +13,7 @@ final class ConfiguredSettings: SettingsStore {
     /// Called after the files were read again.
     var onReload: (Configuration) -> Void = { _ in }
     private let folders: UserFolders
+    private static let queue = DispatchQueue(label: "settings")
 
     init(_ folders: UserFolders) {
         self.folders = folders
@@ -34,12 +37,15 @@ final class ConfiguredSettings: SettingsStore {
     }
 
     func set(_ value: String, for key: String, of provider: String) async throws {
-        try PrivateFolder.create(folders.configuration)
         do {
-            try KeyFile.set(
-                value, for: key, in: "Provider \(provider)",
-                at: "\(folders.configuration)/imagefeed.conf")
-        } catch {
+            // Another process may hold the lock of the folder.
+            try await Self.queue.run { [folders] in
+                try PrivateFolder.create(folders.configuration)
+                try KeyFile.set(
+                    value, for: key, in: "Provider \(provider)",
+                    at: "\(folders.configuration)/imagefeed.conf")
+            }
+        } catch let error as KeyFile.FileError {
             throw error.code == ENOSPC || error.code == EDQUOT
                 ? StorageError.full : StorageError.cannotOpen(error.path, error.reason)
         }

@@ -1,4 +1,6 @@
+import Dispatch
 import Glibc
+import Synchronization
 import TestSupport
 import Testing
 
@@ -77,6 +79,21 @@ import Testing
         #expect(directory.has("real.conf.new"))
         #expect(Configuration(paths: [real]).string("A", "k") == "new")
         #expect(access(directory.appending(".real.conf.imagefeed-part"), F_OK) != 0)
+    }
+
+    @Test func `concurrent changes of one file are all kept`() throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.appending("a.conf")
+        let errors = Mutex<[any Error]>([])
+        DispatchQueue.concurrentPerform(iterations: 40) { number in
+            do {
+                try KeyFile.set("v", for: "k\(number)", in: "A", at: path)
+            } catch {
+                errors.withLock { $0.append(error) }
+            }
+        }
+        #expect(errors.withLock { $0.isEmpty })
+        #expect(Configuration(paths: [path]).group("A").count == 40)
     }
 
     @Test func `dangling links and pipes are not written`() throws {
