@@ -39,7 +39,7 @@ extension KeyFile {
     ///
     /// - Parameter text: The file.
     /// - Returns: The group of each such line; the key, which is nil for a heading; and the number of the line. Other
-    ///   bytes than UTF-8 are as ``RawText`` represents them.
+    ///   bytes than UTF-8 are as ``RawText`` represents them. Keys without a valid heading are left out.
     package static func entries(
         of text: [UInt8]
     ) -> [(group: String, key: String?, line: Int)] {
@@ -49,8 +49,8 @@ extension KeyFile {
         for (index, line) in lines.enumerated() {
             if let name = header(line) {
                 group = name
-                entries.append((group, nil, index + 1))
-            } else if let key = key(of: line) {
+                if !name.isEmpty { entries.append((group, nil, index + 1)) }
+            } else if !group.isEmpty, let key = key(of: line) {
                 entries.append((group, key, index + 1))
             }
         }
@@ -65,15 +65,17 @@ extension KeyFile {
         lines.reduce(into: []) { $0 += $1 + [newline] }
     }
 
-    /// Returns the name of the group that a line begins; nil for any other line, or a name that GKeyFile rejects.
-    private static func header(_ line: ArraySlice<UInt8>) -> String? {
+    /// Returns the name of the group that a line begins, which is empty for a heading that GKeyFile rejects; nil for any
+    /// other line.
+    static func header(_ line: ArraySlice<UInt8>) -> String? {
         let line = (line.last == 0x0d ? line.dropLast() : line).drop { blanks.contains($0) }
-        guard line.first == UInt8(ascii: "["), let end = line.firstIndex(of: UInt8(ascii: "]")),
+        guard line.first == UInt8(ascii: "[") else { return nil }
+        guard let end = line.firstIndex(of: UInt8(ascii: "]")),
             line[(end + 1)...].allSatisfy({ $0 == 0x20 || $0 == 0x09 })
-        else { return nil }
+        else { return "" }
         let name = line[..<end].dropFirst()
         let isGood = name.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 != UInt8(ascii: "[") }
-        return isGood && !name.isEmpty ? RawText.text(of: name) : nil
+        return isGood ? RawText.text(of: name) : ""
     }
 
     /// Returns the key that a line sets; nil for any other line.

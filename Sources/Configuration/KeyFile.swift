@@ -26,28 +26,34 @@ package struct KeyFile: Sendable {
             return
         }
         var good = ""
-        var hasGroup = false
+        // True below a valid heading, false below an invalid one; nil above the first.
+        var hasGroup: Bool?
         // By scalars, because CR LF is a single Character.
         for (index, scalars) in text.unicodeScalars
             .split(separator: "\n", omittingEmptySubsequences: false).enumerated()
         {
             let line = String(scalars.last == "\r" ? scalars.dropLast() : scalars)
             // Each line is parsed separately, in some group: GKeyFile rejects a file with any invalid line.
-            let isGroup = line.first == "["
+            let isHeading = Self.header(Array(line.utf8)[...]) != nil
+            let isInGroup = !isHeading && hasGroup == true
             do throws(BadLine) {
-                _ = try Self.parse(hasGroup && !isGroup ? "[group]\n\(line)" : line, index + 1)
+                _ = try Self.parse(isInGroup ? "[group]\n\(line)" : line, index + 1)
                 good += "\(line)\n"
-                hasGroup = hasGroup || isGroup
+                if isHeading { hasGroup = true }
             } catch {
                 let hasMark = index == 0 && scalars.first == "\u{feff}"
-                let isEarly = !hasGroup && !isGroup && line.contains("=")
+                let isOutside = !isHeading && !isInGroup && line.contains("=")
                 badLines.append(
                     BadLine(
                         number: error.number,
                         reason: hasMark
                             ? Message("the file begins with a byte order mark; save it without one")
-                            : isEarly ? Message("this key is above the first group") : error.reason)
-                )
+                            : !isOutside
+                                ? error.reason
+                                : hasGroup == nil
+                                    ? Message("this key is above the first group")
+                                    : Message("there is no such group")))
+                if isHeading { hasGroup = false }
             }
         }
         groups = (try? Self.parse(good)) ?? [:]

@@ -23,6 +23,7 @@ import Testing
         ("[A]\r\nl=1\r\nk=old\r\n", "[A]\r\nl=1\r\nk=new\n"),
         ("  [A]  \nk=1\n", "  [A]  \nk=new\n"),
         ("[A]\n#k=1\n", "[A]\nk=new\n#k=1\n"),
+        ("[A]\nl=1\n[B\nk=1\n", "[A]\nk=new\nl=1\n[B\nk=1\n"),
     ])
     func `setting a key changes one line`(text: String, result: String) {
         #expect(edited(text) == result)

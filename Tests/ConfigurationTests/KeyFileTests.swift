@@ -1,7 +1,8 @@
-import Configuration
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Configuration
 
 @Suite struct KeyFileTests {
     @Test func `an invalid line is skipped`() {
@@ -28,6 +29,25 @@ import Testing
         let lines = KeyFile(text).badLines
         #expect(lines.map(\.number) == [1])
         #expect(lines.map { "\($0.reason)" } == [reason])
+    }
+
+    @Test(arguments: ["[Provider nextcloud", "  [Provider nextcloud", "[Provider nextcloud] x"])
+    func `the keys below an invalid heading are invalid lines`(heading: String) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.appending("a.conf")
+        try directory.write(
+            "  [Provider local]\nOrder=taken\n\(heading)\n# a\nExclude=*\nOrder=x\n[Daemon]\nX=1\n",
+            to: "a.conf")
+        let configuration = Configuration(paths: [path])
+        #expect(configuration.group("Provider local") == ["Order": "taken"])
+        #expect(
+            configuration.problems(plugins: []).map(\.description) == [
+                "\(path), line 3: this is neither a group, nor a key with a value, nor a comment",
+                "\(path), line 5: there is no such group",
+                "\(path), line 6: there is no such group",
+                "\(path), line 8: [Daemon] X: there is no such key",
+            ])
+        #expect(configuration.places["Provider local"]?["Order"]?.line == 2)
     }
 
     @Test func `a value that is only U+FFFD does not affect other lines`() {
