@@ -76,14 +76,7 @@ extension Configuration {
         for group in groups.keys.sorted() {
             for (key, value) in self.group(group).sorted(by: { $0.key < $1.key }) {
                 guard let reason = problem(with: value, key, in: group, plugins) else { continue }
-                let place = places[group]?[key]
-                let name = RawText.bytes(of: "[\(group)] \(key)")
-                let entry = Message(verbatim: String(decoding: name, as: UTF8.self))
-                problems.append(
-                    Problem(
-                        path: place?.path ?? "", line: place?.line ?? 0,
-                        reason: Message(
-                            "{place}: {reason}", messages: ["place": entry, "reason": reason])))
+                problems.append(Problem(of: key, in: group, at: places[group]?[key], reason))
             }
         }
         return problems
@@ -115,5 +108,17 @@ extension Configuration {
         }
         guard let kind else { return Message("there is no such key") }
         return value.isEmpty ? nil : kind.mismatch(self, group, key)
+    }
+}
+
+extension Configuration.Problem {
+    /// Creates the problem of a line that sets a key.
+    init(of key: String, in group: String, at place: (path: String, line: Int)?, _ reason: Message)
+    {
+        let name = RawText.bytes(of: "[\(group)] \(key)")
+        let entry = Message(verbatim: String(decoding: name, as: UTF8.self))
+        self.init(
+            path: place?.path ?? "", line: place?.line ?? 0,
+            reason: Message("{place}: {reason}", messages: ["place": entry, "reason": reason]))
     }
 }

@@ -29,7 +29,7 @@ package struct Configuration: Sendable {
         package var description: String { message.english }
     }
 
-    /// The files and lines that could not be read.
+    /// The files and lines that could not be read, and the lines that a later line of the same file replaces.
     private(set) var unreadable: [Problem] = []
     /// The values by group and key. They may be invalid UTF-8; the names are as ``RawText`` represents them.
     private(set) var groups: [String: [String: [UInt8]]] = [:]
@@ -142,7 +142,14 @@ package struct Configuration: Sendable {
         for (group, values) in file.groups {
             groups[group, default: [:]].merge(values.mapValues(RawText.bytes(of:))) { $1 }
         }
-        for case (let group, let key?, let line) in KeyFile.entries(of: text) {
+        let badLines = Set(file.badLines.map(\.number))
+        for case (let group, let key?, let line) in KeyFile.entries(of: text)
+        where !badLines.contains(line) {
+            if let place = places[group]?[key], place.path == path, place.line < line {
+                let reason = Message(
+                    "line {line} sets this key again", ["line": "\(line)"])
+                unreadable.append(Problem(of: key, in: group, at: place, reason))
+            }
             places[group, default: [:]][key] = (path, line)
         }
     }

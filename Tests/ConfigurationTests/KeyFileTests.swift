@@ -178,6 +178,22 @@ import Testing
         #expect(Configuration.host(ofServer: name) == host)
     }
 
+    @Test func `a line is reported if a later line of the file sets the key again`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write("[Daemon]\nContact=a@b.c\n", to: "a.conf")
+        try directory.write(
+            "[Daemon]\nContact=a@b.d\n[X-Mine]\n[Daemon]\nContact=a@b.e\nContact=a@b.f\n",
+            to: "b.conf")
+        let paths = ["a.conf", "b.conf"].map(directory.appending)
+        let configuration = Configuration(paths: paths)
+        #expect(configuration.contact == "a@b.f")
+        #expect(
+            configuration.problems(plugins: []).map(\.description) == [
+                "\(paths[1]), line 2: [Daemon] Contact: line 5 sets this key again",
+                "\(paths[1]), line 5: [Daemon] Contact: line 6 sets this key again",
+            ])
+    }
+
     @Test func `the line of an entry without an effect is that of its last value`() throws {
         let directory = try TemporaryDirectory()
         try directory.write("[Daemon]\nNotificatoins=a\n[Provider local]\nOrder=x\n", to: "a.conf")
@@ -188,6 +204,7 @@ import Testing
         #expect(
             Configuration(paths: paths).problems(plugins: []).map(\.description) == [
                 "\(paths[1]), line 2: this is neither a group, nor a key with a value, nor a comment",
+                "\(paths[1]), line 5: [Provider local] Order: line 8 sets this key again",
                 "\(paths[0]), line 2: [Daemon] Notificatoins: there is no such key",
                 "\(paths[1]), line 8: [Provider local] Order: “z” is neither taken nor modified",
             ])
