@@ -69,7 +69,7 @@ extension Configuration {
 
     /// The files, lines and entries that were ignored, in the order of the groups and keys.
     ///
-    /// - Parameter plugins: The IDs of the plugins.
+    /// - Parameter plugins: The IDs of the plugins, also of those that are disabled.
     /// - Returns: The problems.
     package func problems(plugins: [String]) -> [Problem] {
         var problems = unreadable
@@ -89,7 +89,7 @@ extension Configuration {
         if group.hasPrefix(Self.providerPrefix) {
             let provider = String(group.dropFirst(Self.providerPrefix.count))
             let own = Self.providerKeys[provider]
-            guard own != nil || plugins.contains(provider) || bool(group, "Enabled") == false else {
+            guard own != nil || plugins.contains(provider) else {
                 return Message("there is no such provider")
             }
             kind =

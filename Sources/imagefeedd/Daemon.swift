@@ -287,7 +287,7 @@ final class Daemon {
     }
 
     private func reportProblems() {
-        let problems = settings.configuration.problems(plugins: plugins.providers.map(\.info.id))
+        let problems = settings.configuration.problems(plugins: plugins.ids)
         engine?.configurationNotices = problems.map { problem in
             logger.warning("A part of the configuration is ignored: \(problem)")
             return tr(

@@ -99,7 +99,7 @@ import Testing
         ("[Provider local]\nOrder[de]=x", "[Provider local] Order[de]: there is no such key"),
         ("[Provider immich]\nOrder=taken", "[Provider immich] Order: there is no such key"),
         ("[Provider locl]\nDirectory=/x", "[Provider locl] Directory: there is no such provider"),
-        ("[Provider locl]\nEnabled=false", nil),
+        ("[Provider locl]\nEnabled=false", "[Provider locl] Enabled: there is no such provider"),
         (
             "[Server photos.lan:8443]\nCertificateFile=/a",
             "[Server photos.lan:8443] CertificateFile: a server is named by its host without a port, such as photos.lan"

@@ -168,6 +168,18 @@ struct ManifestTests {
         #expect(host.providers.map(\.condition.state) == [.ready])
     }
 
+    @Test func `a disabled plugin has an ID and no provider`() throws {
+        let directory = try TemporaryDirectory()
+        try directory.write(Self.good, to: "providers/good.provider")
+        let host = PluginHost(
+            folders: [directory.appending("providers")], reserved: [], confinements: [.none],
+            logger: .silent
+        ) { _ in ProviderSettings(["Enabled": "false"]) }
+        host.start()
+        #expect(host.providers.isEmpty)
+        #expect(host.ids == ["good"])
+    }
+
     @Test func `an invalid manifest is read again after a change of its program`() throws {
         let directory = try TemporaryDirectory()
         try directory.write(

@@ -21,7 +21,7 @@ package final class PluginHost {
     /// The names of the manifests in each folder, as last read.
     private var names: [[String]] = []
     private var installed: [String: Installed] = [:]
-    /// Called after providers were added, removed or changed.
+    /// Called after providers were added, removed or changed, or the manifest of a disabled plugin was.
     package var onChange: ((_ change: Change) -> Void)?
 
     /// Called with the ID, the name and the reason when a plugin has failed too often.
@@ -78,6 +78,11 @@ package final class PluginHost {
         installed.sorted { $0.key < $1.key }.map(\.value.provider)
     }
 
+    /// The IDs of all manifests, also of disabled plugins.
+    package var ids: [String] {
+        names.joined().map { String($0.dropLast(ManifestFile.suffix.count)) }
+    }
+
     /// Reads the manifests, and starts to watch them.
     package func start() {
         watcher = FolderWatch(folders) { [unowned self] in reload() }
@@ -102,6 +107,7 @@ package final class PluginHost {
 
     /// Reads the manifests whose file, program or settings changed.
     package func reload() {
+        let previous = names
         names = folders.map(Self.manifests)
         var found: [String: String] = [:]
         for (folder, names) in zip(folders, names).reversed() {
@@ -146,7 +152,9 @@ package final class PluginHost {
         installed = now
         watcher?.watch(
             further: Set(now.values.compactMap(\.plugin).flatMap(\.manifest.commandFolders)))
-        if !change.added.isEmpty || !change.removed.isEmpty { onChange?(change) }
+        if !change.added.isEmpty || !change.removed.isEmpty || names != previous {
+            onChange?(change)
+        }
     }
 
     /// Called when a plugin is disabled, or enabled again.
