@@ -291,7 +291,7 @@ final class Daemon {
         engine?.configurationNotices = problems.map { problem in
             logger.warning("A part of the configuration is ignored: \(problem)")
             return tr(
-                "A part of the configuration is ignored: {reason}",
+                "A part of the configuration is ignored: {reason}.",
                 ["reason": problem.message.translated])
         }
     }

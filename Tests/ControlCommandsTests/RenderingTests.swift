@@ -109,6 +109,15 @@ struct RenderingTests {
         #expect(text.contains("“systemctl --user restart imagefeedd”"))
     }
 
+    @Test func `status shows each notice in lines of its own`() {
+        var manager = Samples.snapshot.manager
+        manager["Notices"] = .array([.string("One."), .string("Two.")], of: "s")
+        let snapshot = DaemonMirror(manager: manager, objects: [:])
+        let text = StatusScreen(snapshot: snapshot, installedVersion: "1.2.3")
+            .text(for: terminal(80))
+        #expect(text.hasPrefix("Image Feed 1.2.3, online\nOne.\nTwo.\n"))
+    }
+
     @Test(arguments: [40, 80])
     func `every result fits the terminal`(columns: Int) {
         let photos = ["42", "日本の山と湖の写真、とても長い題", "😀😀😀😀😀😀😀😀😀😀😀😀😀😀"].map {

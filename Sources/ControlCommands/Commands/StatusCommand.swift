@@ -69,7 +69,7 @@ struct StatusScreen: Renderable {
         let head =
             target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
             + target.styled(state, isOnline ? .good : .warning) + "\n"
-            + paragraph(serviceMessages.joined(separator: " "), columns) + "\n"
+            + serviceMessages.map { paragraph($0, columns) }.joined() + "\n"
         guard !snapshot.accounts.isEmpty else { return head }
         let advice = ProviderList(providers: snapshot.providers).advice
         // The details of an account may have the same reason.
