@@ -91,6 +91,24 @@ struct RenderingTests {
         #expect(list.json.text.contains(#""Name":"山田 花子","Pending":["1","2"]}"#))
     }
 
+    @Test func `status without accounts names the problems of providers`() {
+        var broken = Samples.provider("p", "P", isConfigured: true)
+        (broken["State"], broken["StateReason"]) = (.string("invalid"), .string("It is so."))
+        let objects = [
+            ServiceName.providers.appending("p"): [InterfaceName.provider.text: broken],
+            ServiceName.providers.appending("unsplash"): [
+                InterfaceName.provider.text: Samples.provider(
+                    "unsplash", "Unsplash", isConfigured: false)
+            ],
+        ]
+        let text = StatusScreen(
+            snapshot: DaemonMirror(manager: Samples.snapshot.manager, objects: objects),
+            installedVersion: "1.2.3"
+        ).text(for: terminal(80))
+        #expect(text.hasPrefix("Image Feed 1.2.3, online\n\nNot configured: Unsplash. Run"))
+        #expect(text.contains("It is so."))
+    }
+
     @Test func `status without accounts names the login command`() {
         let empty = DaemonMirror(
             manager: ["Version": .string("1"), "Online": .bool(false)], objects: [:])

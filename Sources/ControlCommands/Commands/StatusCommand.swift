@@ -69,16 +69,16 @@ struct StatusScreen: Renderable {
         let head =
             target.styled(TerminalText.line("Image Feed \(snapshot.version)"), .heading) + ", "
             + target.styled(state, isOnline ? .good : .warning) + "\n"
-            + serviceMessages.map { paragraph($0, columns) }.joined() + "\n"
-        guard !snapshot.accounts.isEmpty else { return head }
+            + serviceMessages.map { paragraph($0, columns) }.joined()
+        let table = snapshot.accounts.isEmpty ? nil : accounts(target, columns)
         let advice = ProviderList(providers: snapshot.providers).advice
         // The details of an account may have the same reason.
         let unnamed = snapshot.providers.filter { provider in
             !snapshot.accounts.contains { $0.stateReason.contains(provider.stateReason) }
         }
-        let problems = [advice] + unnamed.map(\.problem)
-        return head + accounts(target, columns)
-            + problems.compactMap(\.self).map { "\n" + paragraph($0, columns) }.joined()
+        let problems = ([advice] + unnamed.map(\.problem)).compactMap(\.self)
+        return ([head, table].compactMap(\.self) + problems.map { paragraph($0, columns) })
+            .joined(separator: "\n")
     }
 
     /// The messages about the daemon, other than those about accounts and providers.
