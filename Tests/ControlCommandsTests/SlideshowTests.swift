@@ -1,3 +1,4 @@
+import DBus
 import Foundation
 import TestSupport
 import Testing
@@ -40,6 +41,17 @@ struct SlideshowTests {
         let shown = try await Control.run(["slideshow", "show", "9", "--json"])
         #expect(shown.output.hasPrefix(#"{"id":"local_ada/9","account":"/org/imagefeed"#))
         #expect(shown.output.hasSuffix(#""path":"/images/shown.png"}"# + "\n"))
+    }
+
+    @Test(arguments: [("next", "Next"), ("previous", "Previous"), ("watch", "Attach")])
+    func `a call without a time limit follows one with a limit`(
+        command: String, call: String
+    ) async throws {
+        let calls = service.slideshow.calls
+        service.tree.onRead = { calls.append("Read") }
+        let process = try Control.start(["slideshow", command])
+        #expect(try await calls.elements(2).prefix(2) == ["Read", call])
+        process.terminate()
     }
 
     @Test func `previous without history fails`() async throws {

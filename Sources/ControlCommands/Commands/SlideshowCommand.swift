@@ -200,9 +200,14 @@ struct SlideshowOptions: ParsableArguments {
     @OptionGroup var output: OutputOptions
 
     /// Connects to the daemon, and returns the slideshow, which is created if necessary.
+    ///
+    /// The first call has a time limit, unlike calls that wait for an image: the daemon may not respond.
     @MainActor func connect() async throws -> (service: ServiceClient, slideshow: SlideshowClient) {
         let service = try ServiceClient()
-        guard let name else { return (service, service.slideshow) }
+        guard let name else {
+            _ = try await service.slideshow.properties()
+            return (service, service.slideshow)
+        }
         return (service, service.slideshow(try await service.manager.openSlideshow(name)))
     }
 
