@@ -13,7 +13,7 @@ enum ArgumentList {
 
     /// The options whose value is the path of a file.
     private static let pathOptions: Set = [
-        "--output", "-o", "--password-file", "--client-secret-file",
+        "--output", "-o", "--password-file", "--client-secret-file", "--directory",
     ]
 
     /// Decodes the words that are not paths.

@@ -77,6 +77,12 @@ struct ConfigureTests {
         #expect(service.manager.unsplash.settings.value == [])
     }
 
+    @Test func `the path of the folder of local may be another one than UTF-8`() async throws {
+        let result = try await Control.shell(
+            "\"$CTL\" configure local --directory \"/missing$(printf '\\351')\"", status: 1)
+        #expect(result.error.contains("No such file or directory"))
+    }
+
     @Test func `configure prints where to register and prompts for the hidden secret`() async throws
     {
         service.manager.unsplash.isConfigured = false
