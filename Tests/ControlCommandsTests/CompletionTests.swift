@@ -89,6 +89,8 @@ struct CompletionTests {
             ("slideshow re", ["resume", "remove"]), ("slideshow watch --ex", ["--exec"]),
             ("slideshow show local_ada/29", ["local_ada/29"]),
             ("slideshow unhide ", ["local_ada/7"]),
+            // Tables print the short IDs of accounts.
+            ("like local/29", ["local/29"]), ("slideshow unhide local/", ["local/7"]),
             ("slideshow set --source l", ["local_ada"]),
             // bash replaces only the text after the colon.
             (

@@ -76,7 +76,12 @@ extension CompletionRequest {
         case "slideshow":
             return snapshot.slideshows.dropFirst().map { ($0.name, $0.photo?.caption ?? "") }
         case _ where command.commandName == "unhide":
-            return snapshot.slideshow?.hidden.map { ($0, "") } ?? []
+            let typed = PhotoReference(prefix).account
+            let account = typed.flatMap { try? snapshot.account($0).id }
+            return snapshot.slideshow?.hidden.map { id in
+                let rest = account.flatMap { id.hasPrefix("\($0)/") ? id.dropFirst($0.count) : nil }
+                return (rest.map { "\(typed ?? "")\($0)" } ?? id, "")
+            } ?? []
         default:
             return try await photos(snapshot, client)
         }
@@ -102,7 +107,7 @@ extension CompletionRequest {
             typed.account == nil && !prefix.isEmpty
             && !account.id.hasPrefix(prefix)
         let photos = page.map { photo in
-            (isBare ? photo.id : "\(account.id)/\(photo.id)", photo.caption)
+            (isBare ? photo.id : "\(typed.account ?? account.id)/\(photo.id)", photo.caption)
         }
         let others = snapshot.accounts.filter { $0.isLoggedIn && $0.path != account.path }
         return photos + (typed.account == nil ? others.map { ("\($0.id)/", $0.label) } : [])
