@@ -127,6 +127,12 @@ struct RenderingTests {
         #expect(text.contains("“systemctl --user restart imagefeedd”"))
     }
 
+    @Test func `a format is read by scalars`() throws {
+        let format = try PhotoFormat("{title}\u{301}\\n\u{301}{b\u{301}}")
+        #expect(format.line(Samples.entry("1", title: "t")) == "t\u{301}\n\u{301}{b\u{301}}\n")
+        #expect(throws: (any Error).self) { try PhotoFormat("{nosuch}\u{301}") }
+    }
+
     @Test func `status shows each notice in lines of its own`() {
         var manager = Samples.snapshot.manager
         manager["Notices"] = .array([.string("One."), .string("Two.")], of: "s")

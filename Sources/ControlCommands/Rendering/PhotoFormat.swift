@@ -17,17 +17,20 @@ struct PhotoFormat: Equatable {
     ///   `\t` are a line feed and a tab. Other braces and backslashes are literal.
     /// - Throws: `ValidationError` for a key that does not exist.
     init(_ text: String) throws {
-        self.text = text.replacing("\\n", with: "\n").replacing("\\t", with: "\t")
-        var unknown: Substring?
+        // By scalars, because a combining mark after a placeholder is a part of its last Character.
+        self.text = String(
+            text.unicodeScalars.replacing("\\n".unicodeScalars, with: "\n".unicodeScalars)
+                .replacing("\\t".unicodeScalars, with: "\t".unicodeScalars))
+        var unknown: String?
         _ = filled { key in
-            if !Self.keys.contains(String(key)) { unknown = key }
+            if !Self.keys.contains(key) { unknown = key }
             return ""
         }
         guard let unknown else { return }
         throw ValidationError(
             tr(
                 "There is no key “{key}”. The keys are: {keys}.",
-                ["key": String(unknown), "keys": list(Self.keys)]))
+                ["key": unknown, "keys": list(Self.keys)]))
     }
 
     /// Returns the text for a photo, with a line feed at the end.
@@ -39,27 +42,28 @@ struct PhotoFormat: Equatable {
     func line(_ photo: PhotoEntry, path: String = "") -> String {
         filled { key in
             key == "path"
-                ? path : photo[String(key)].map { OutputTarget.pipe.text(String(key), $0) } ?? ""
+                ? path : photo[key].map { OutputTarget.pipe.text(key, $0) } ?? ""
         } + "\n"
     }
 
     /// Returns the text with values in place of the placeholders, which are lowercase letters and `_` in braces.
-    private func filled(_ value: (Substring) -> String) -> String {
+    private func filled(_ value: (String) -> String) -> String {
         var result = ""
-        var rest = text[...]
+        var rest = text.unicodeScalars[...]
         while let end = rest.firstIndex(of: "}") {
             let start = rest[..<end].lastIndex(of: "{") ?? end
-            let name = rest[start..<end].dropFirst()
-            let key = name.hasSuffix(Self.markup) ? name.dropLast(Self.markup.count) : name
-            if !key.isEmpty, key.allSatisfy({ "a"..."z" ~= $0 || $0 == "_" }) {
+            let name = String(rest[start..<end].dropFirst())
+            let key =
+                name.hasSuffix(Self.markup) ? String(name.dropLast(Self.markup.count)) : name
+            if !key.isEmpty, key.unicodeScalars.allSatisfy({ "a"..."z" ~= $0 || $0 == "_" }) {
                 let line = TerminalText.line(value(key))
-                result += rest[..<start] + (key == name ? line : line.escapedForXML)
+                result += String(rest[..<start]) + (key == name ? line : line.escapedForXML)
             } else {
-                result += rest[...end]
+                result += String(rest[...end])
             }
             rest = rest[rest.index(after: end)...]
         }
-        return result + rest
+        return result + String(rest)
     }
 }
 
