@@ -185,6 +185,16 @@ struct RecipeTests {
         }
     }
 
+    @Test func `MQTT gets the photo of the slideshow that runs the recipe`() async throws {
+        service.slideshow.show(5)
+        try await Control.install(
+            "mosquitto_pub", "case \"$*\" in *-s) cat >\"$HOME/published\" ;; esac")
+        _ = try await run("PHOTO_ID=local_ada/7 mqtt-photo /image.jpg")
+        let file = try PrivateBus.current.directory.appending("published")
+        let photo = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(photo.hasPrefix(#"{"id":"7","#))
+    }
+
     @Test(arguments: texts)
     func `conky shows a photo and its title`(text: String) async throws {
         try await withPhoto(text) { _, id, image in
