@@ -80,15 +80,16 @@ package struct ImageFeedControl: AsyncParsableCommand {
     private static func checkCommand(_ words: [String]) throws {
         let isHelp = words.first == "help"
         let names = words.dropFirst(isHelp ? 1 : 0).prefix { !$0.hasPrefix("-") }
-        var commands = configuration.subcommands
+        var (commands, parent) = (configuration.subcommands, "imagefeedctl")
         for word in names where isHelp || !commands.isEmpty {
             guard
                 let command = commands.first(where: { $0.configuration.commandName == word })
             else {
                 throw CommandFailure.tr(
-                    "There is no command {command}. “imagefeedctl --help” lists the commands.",
-                    ["command": word.quoted], status: .usage)
+                    "There is no command {command}. “{parent} --help” lists the commands.",
+                    ["command": word.quoted, "parent": parent], status: .usage)
             }
+            parent += " \(word)"
             commands = command.configuration.subcommands
         }
     }

@@ -52,10 +52,18 @@ struct ExitStatusTests {
             [command, "--count", "-1"], status: 64, "--count must be 1 or more.")
     }
 
-    @Test(arguments: ["bogus", "bogus --json", "slideshow bogus --json"])
-    func `a usage error names a command that does not exist`(arguments: String) async throws {
+    @Test(arguments: [
+        ("bogus", "imagefeedctl"), ("bogus --json", "imagefeedctl"),
+        ("slideshow bogus --json", "imagefeedctl slideshow"),
+        ("help provider bogus", "imagefeedctl provider"),
+    ])
+    func `a usage error names a command that does not exist, and the help that lists the others`(
+        arguments: String, parent: String
+    ) async throws {
         let words = arguments.split(separator: " ").map(String.init)
-        try await Control.expectFailure(words, status: 64, "There is no command \"bogus\".")
+        try await Control.expectFailure(
+            words, status: 64,
+            "There is no command \"bogus\". “\(parent) --help” lists the commands.")
     }
 
     @Test(arguments: [
