@@ -93,6 +93,14 @@ struct SlideshowTests {
         #expect(service.slideshow.calls.value == [])
     }
 
+    @Test(arguments: ["show", "hide"])
+    func `a photo of a logged-out account is refused with its login`(command: String) async throws {
+        try await Control.expectFailure(
+            ["slideshow", command, "unsplash_bob/7"], status: 77,
+            "Log in with “imagefeedctl login unsplash --account unsplash_bob”.")
+        #expect(service.slideshow.calls.value == [])
+    }
+
     // MARK: The current photo
 
     @Test(arguments: ["like", "unlike", "toggle"])

@@ -127,7 +127,9 @@ struct SlideshowHideCommand: AsyncParsableCommand {
         try photo.requireIntent()
         let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
-        let id = try snapshot.combinedID(of: photo.resolved(snapshot, of: client.path))
+        let reference = try photo.resolved(snapshot, of: client.path)
+        _ = try snapshot.loggedInAccount(reference.account)
+        let id = try snapshot.combinedID(of: reference)
         try await client.hide(id)
         try options.showHidden(id, true)
     }
