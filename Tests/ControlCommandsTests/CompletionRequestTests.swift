@@ -34,6 +34,21 @@ struct CompletionRequestTests {
         #expect(option.command.commandName == "test")
     }
 
+    @Test func `an option may be in front of a subcommand`() async throws {
+        #expect(try request("slideshow", "--name", "").expected == .value("slideshow"))
+        let request = try request("slideshow", "--name=f")
+        #expect(request.expected == .value("slideshow") && request.prefix == "f")
+        #expect(try self.request("slideshow", "--name", "frame", "").expected == .command)
+        #expect(try self.request("slideshow", "--n").expected == .option(orValue: nil))
+        let next = try self.request("slideshow", "--name", "frame", "next", "")
+        #expect(next.command.commandName == "next" && next.expected == .nothing)
+    }
+
+    @Test func `the shell completes the name of a folder`() async throws {
+        let request = try request("configure", "local", "--directory", "/wo")
+        #expect(await request.candidates() == nil)
+    }
+
     @Test func `the words after help are a command and its subcommand`() throws {
         #expect(try request("help", "").expected == .command)
         #expect(try request("help", "slideshow").expected == .command)

@@ -21,7 +21,7 @@ extension CompletionRequest {
                 options.flatMap { option in option.spellings.map { ($0, option.abstract ?? "") } })
             return names.isEmpty && value == "photo" ? await idCandidates("photo") : names
         case .oneOf(let values): return words(values.map { ($0, "") })
-        case .value("path"): return nil
+        case .value("path"), .value("folder"): return nil
         case .value(let name) where name.hasSuffix("file"): return nil
         case .value(let name): return await idCandidates(name)
         }

@@ -37,18 +37,15 @@ struct CompletionRequest {
         prefix = words.last ?? ""
         command = program
         var typed = words.dropLast()
-        while !command.visibleCommands.isEmpty, let word = typed.popFirst() {
-            command = command.subcommand(word) ?? command
+        while let index = typed.firstIndex(where: { command.subcommand($0) != nil }) {
+            command = command.subcommand(typed[index]) ?? command
+            typed = typed[(index + 1)...]
             if command.commandName == "help" {
                 readHelp(typed, program)
                 return
             }
         }
-        if command.visibleCommands.isEmpty {
-            readArguments(typed)
-        } else {
-            expected = prefix.hasPrefix("-") ? .option(orValue: nil) : .command
-        }
+        readArguments(typed)
     }
 
     /// Reads the complete words after `help`, which are the names of commands.
@@ -61,7 +58,7 @@ struct CompletionRequest {
         if !command.visibleCommands.isEmpty { expected = .command }
     }
 
-    /// Reads the complete words after the name of a command.
+    /// Reads the complete words after the name of a command, in front of a subcommand.
     private mutating func readArguments(_ words: ArraySlice<String>) {
         var open: CommandOutline.Argument?
         var positionals = command.positionals[...]
@@ -94,7 +91,9 @@ struct CompletionRequest {
         } else if !areOptionsOver, prefix.hasPrefix("-") {
             expected = .option(orValue: positionals.first?.valueName)
         } else {
-            expected = positionals.first?.expected ?? .nothing
+            expected =
+                positionals.first?.expected
+                ?? (command.visibleCommands.isEmpty ? .nothing : .command)
         }
     }
 
