@@ -31,7 +31,9 @@ extension BusError {
                     "The running Image Feed service does not offer this. Log in to an account, or restart the service."
                 )
             }
-            return message
+            guard reply.name == .invalidArgs, isTextTranslated else { return message }
+            let sentence = tr("An argument is not valid.")
+            return "\(sentence) (\(message))"
         }
     }
 

@@ -74,7 +74,9 @@ final class FakeAccount {
                 if let error = account.pageError.flatMap({ failure($0.rawValue) }) { throw error }
                 if let page = account.page { return (page, "") }
                 if let error = failure(source) { throw error }
-                guard 1...100 ~= count else { throw ErrorReply(.invalidArgs, "1 to 100") }
+                guard 1...100 ~= count, cursor != "x" else {
+                    throw ErrorReply(.invalidArgs, "1 to 100")
+                }
                 if source == "empty" { return ([], "") }
                 if source == "likes" {
                     return ([Samples.photo(account.idPrefix + "42", title: "liked")], "")

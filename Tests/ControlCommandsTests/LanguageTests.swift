@@ -22,7 +22,8 @@ struct LanguageTests {
         "LABEL": "BEZEICHNUNG", "NAME": "VOLLSTÄNDIGER NAME",
         "ready": "betriebsbereit", "yes": "ja", "y": "j",
         " [y/N]": " [j/N]", "Log out of {account}?": "{account} abmelden?",
-        "It was not found.": "Das gibt es nicht.", "created": "aufgenommen",
+        "It was not found.": "Das gibt es nicht.",
+        "An argument is not valid.": "Ein Argument ist ungültig.", "created": "aufgenommen",
         "latitude": "Breitengrad", "liked": "gefällt mir",
         "There is no option '{option}'.": "Die Option '{option}' gibt es nicht.",
         "There is no option '{option}'. Did you mean '{other}'?":
@@ -86,6 +87,8 @@ struct LanguageTests {
         )
         let refused = try await Control.run(["photo", "NotFound"], settings)
         #expect(refused.error.hasPrefix("imagefeedctl: Das gibt es nicht. ("))
+        let invalid = try await Control.run(["feed", "--cursor", "x"], settings)
+        #expect(invalid.error == "imagefeedctl: Ein Argument ist ungültig. (1 to 100.)\n")
         let usage = try await Control.run(["feed", "--count"], settings)
         #expect(usage.error.hasSuffix(" Mehr steht in 'imagefeedctl feed --help'.\n"))
     }
