@@ -546,6 +546,8 @@ package final class Store: Sendable {
             path: file.path, durability: .process, cacheKibibytes: cacheKibibytes,
             isExclusive: readers == nil)
         try database.prepare(formats)
+        // Otherwise new rows would fail as on a full disk.
+        if try database.hasUsedAllNumbers() { throw .damaged(path) }
         // The connections of this process share it, and no other process can change it.
         unlink(file.path + "-shm")
         return database

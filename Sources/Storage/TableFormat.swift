@@ -95,8 +95,10 @@ extension Database {
             guard version <= format.version else {
                 throw .newerVersion(path: path, found: version, known: format.version)
             }
+            guard version > 0, format.version - version <= format.steps.count else {
+                throw .damaged(path)
+            }
             let count = format.version - version
-            guard version > 0, count <= format.steps.count else { throw .damaged(path) }
             for step in format.steps.suffix(count) { try execute(step) }
         } else {
             try execute(format.sql)
@@ -128,7 +130,8 @@ extension Database {
         else { throw .damaged(path) }
     }
 
-    private func hasUsedAllNumbers() throws(StorageError) -> Bool {
+    /// Returns true if too few numbers remain for new rows.
+    func hasUsedAllNumbers() throws(StorageError) -> Bool {
         let limit = [SQLValue.integer(TableFormat.largestSoundNumber)]
         for table in try numberedTables()
         where try exists("SELECT 1 FROM \"\(table)\" WHERE rowid > ?", limit) {

@@ -310,9 +310,58 @@ extension Database {
             store.close()
             #expect(try names == ["data.sqlite"])
         }
-        try fill(disposable())
-        try edit("DROP TABLE liked")
-        #expect(try disposable().runAndWait { try $0.count("account") } == 0)
+        for damage in [
+            "DROP TABLE liked", "UPDATE format SET version = \(Int64.min)",
+            "UPDATE format SET version = \(Int64.max)",
+            "UPDATE sqlite_sequence SET seq = \(Int64.max)",
+        ] {
+            try fill(disposable())
+            try edit(damage)
+            try disposable().runAndWait { database in
+                #expect(try database.count("account") == 0)
+                try database.add(account: "b")
+                try database.add(photos: 0..<3, of: "b")
+            }
+        }
+    }
+
+    @Test(arguments: [Int64.min, .max])
+    func `a number that is too large for calculations is damage of a disposable file`(
+        number: Int64
+    ) throws {
+        let positions = "SELECT position FROM account WHERE id <> ''"
+        for isDurable in [false, true] {
+            let store = isDurable ? durable() : disposable()
+            try fill(store)
+            try store.runAndWait { try $0.query("UPDATE account SET position = \(number)") }
+            if isDurable {
+                let found = try store.runAndWait { try $0.integer(positions) ?? 0 }
+                #expect(found != 0 && (found - 1) + 1 == found)
+            } else {
+                #expect(throws: StorageError.damaged(path)) {
+                    try store.runAndWait { try $0.integer(positions) }
+                }
+                #expect(try store.runAndWait { try $0.count("account") } == 0)
+            }
+            store.close()
+            unlink(path)
+        }
+    }
+
+    @Test func `a row with a damaged flag is copied`() throws {
+        try fill(durable())
+        try edit("PRAGMA ignore_check_constraints = ON; UPDATE account SET is_logged_in = 3")
+        let flag = try durable().runAndWait { try $0.integer("SELECT is_logged_in FROM account") }
+        #expect(flag == 1)
+        #expect(try names == ["data.sqlite", "data.sqlite.damaged-1"])
+    }
+
+    @Test func `a part of a new file that an ended process wrote is deleted`() throws {
+        try fill(durable())
+        try folder.write("a part", to: "data/data.sqlite.new")
+        try folder.write("a part", to: "data/data.sqlite.new-journal")
+        try durable().runAndWait { _ in }
+        #expect(try names == ["data.sqlite"])
     }
 
     @Test(arguments: [false, true])
