@@ -61,7 +61,7 @@ struct DamagedDatabase {
         // The numbers that were used are not used again, also not for rows whose number is damaged: rows of other tables
         // may refer to them.
         let numbers = try? database.all("SELECT name, seq FROM sqlite_sequence") {
-            ($0.text(0), $0.integer(1))
+            ($0.text(0), $0.anyInteger(1))
         }
         for (name, number) in numbers ?? []
         where numbered.contains(name) && 0...TableFormat.largestKeptNumber ~= number {

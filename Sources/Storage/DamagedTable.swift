@@ -125,7 +125,7 @@ struct DamagedTable {
         var failure: StorageError?
         do throws(StorageError) {
             try source.query(select, limits) { row throws(StorageError) in
-                if hasNumbers { numbers.append(row.integer(0)) }
+                if hasNumbers { numbers.append(row.anyInteger(0)) }
                 if numbers.count >= 2 * Self.estimateRows {
                     numbers.removeFirst(Self.estimateRows)
                 }

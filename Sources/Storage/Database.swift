@@ -134,7 +134,12 @@ package final class Database {
         try check(statement.bind(values))
         while true {
             switch statement.step() {
-            case SQLITE_ROW: try body(Row(statement))
+            case SQLITE_ROW:
+                try body(Row(statement))
+                // The rest of what cannot be created again remains usable.
+                if statement.hasLimitedNumber, !isPreserved, readOnlyError == nil {
+                    throw .damaged(path)
+                }
             case SQLITE_DONE: return
             case let code: try check(code)
             }

@@ -20,6 +20,8 @@ package enum SQLValue: Hashable, Sendable {
 /// A prepared statement, finalised when the last reference is released.
 final class Statement {
     fileprivate let raw: OpaquePointer
+    /// True if a row had a number with which calculations may overflow.
+    fileprivate(set) var hasLimitedNumber = false
 
     init(owning raw: OpaquePointer) { self.raw = raw }
 
@@ -57,6 +59,7 @@ final class Statement {
     }
 
     func reset() {
+        hasLimitedNumber = false
         sqlite3_reset(raw)
         sqlite3_clear_bindings(raw)
     }
@@ -68,8 +71,25 @@ package struct Row: ~Copyable {
 
     init(_ statement: Statement) { self.statement = statement }
 
+    /// The numbers to which any number of bytes or photos, or a time in seconds, can be added. They include all times of
+    /// files in nanoseconds.
+    private static let numbers = (Int64.min + 1 << 46)...(Int64.max - 1 << 46)
+
     /// Returns the integer in a column; 0 for NULL.
-    package func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement.raw, column) }
+    ///
+    /// Only damage causes a number with which calculations may overflow: the query fails in a file that can be created
+    /// again, and otherwise the result is the nearest other number.
+    package func integer(_ column: Int32) -> Int64 {
+        let integer = anyInteger(column)
+        if Self.numbers.contains(integer) { return integer }
+        statement.hasLimitedNumber = true
+        return min(max(integer, Self.numbers.lowerBound), Self.numbers.upperBound)
+    }
+
+    /// Returns the integer of any size in a column, such as a hash, with which nothing is calculated; 0 for NULL.
+    package func anyInteger(_ column: Int32) -> Int64 {
+        sqlite3_column_int64(statement.raw, column)
+    }
 
     /// Returns the text in a column; empty for NULL. Only damage causes a NUL in a text; D-Bus does not transmit one.
     package func text(_ column: Int32) -> String {
@@ -104,7 +124,7 @@ package struct Row: ~Copyable {
     /// Returns the value in a column.
     func value(_ column: Int32) -> SQLValue {
         switch sqlite3_column_type(statement.raw, column) {
-        case SQLITE_INTEGER: .integer(integer(column))
+        case SQLITE_INTEGER: .integer(anyInteger(column))
         case SQLITE_FLOAT: .real(optionalReal(column))
         case SQLITE_TEXT: .text(text(column))
         case SQLITE_BLOB: .blob(blob(column))

@@ -47,8 +47,11 @@ struct LikeSimulationTests {
     }
 
     @Test func `a photo is liked although the position of another row is damaged`() throws {
-        let table = OutboxTable(
-            database: try Self.makeDatabase(), account: AccountID(stored: "a"))
+        let directory = try TemporaryDirectory()
+        let database = try Database(
+            path: directory.appending("data.sqlite"), durability: .full)
+        try database.prepare([OutboxTable.format])
+        let table = OutboxTable(database: database, account: AccountID(stored: "a"))
         try table.write(OutboxRow(photo: PhotoID("b"), isWanted: true, position: .max))
         var outbox = LikeOutbox { $0.text }
         for row in try table.rows() { outbox.insert(row) }

@@ -27,6 +27,22 @@ import Testing
         return plan.first ?? ""
     }
 
+    @Test func `an index without the number of its last former position is damaged`() throws {
+        let index = PictureIndex(try Database.inMemory([PictureIndex.format]))
+        try index.database.execute("INSERT INTO meta VALUES ('forgotten', 5)")
+        let position = PictureIndex.IndexPosition(position: 1, id: 1, lastFormerPosition: 0)
+        #expect(throws: StorageError.damaged(":memory:")) {
+            try index.page(.all, after: position, count: 1)
+        }
+    }
+
+    @Test func `a date of capture that is too large is damage of the index`() throws {
+        let index = PictureIndex(try Database.inMemory([PictureIndex.format]))
+        #expect(throws: StorageError.damaged(":memory:")) {
+            try index.position(1 << 40, FileStamp(inode: 1, sizeBytes: 1, modified: 1))
+        }
+    }
+
     @Test(arguments: [
         (0, "0000000000000000"), (-1, "ffffffffffffffff"),
         (0x0123_4567_89ab_cdef, "0123456789abcdef"), (Int64.min, "8000000000000000"),

@@ -107,6 +107,16 @@ struct SlideshowStoreTests {
         #expect(read.cursor == "" && read.sourceIndex == 0 && read.changes == [.cleared])
     }
 
+    @Test(arguments: ["position", "round"])
+    func `a playlist with a number that is too large begins at the top`(column: String) async throws
+    {
+        try await save(playlist)
+        try await cache.run {
+            try $0.execute("UPDATE playlist_state SET \(column) = \(Int64.max)")
+        }
+        #expect(try await store.contents().playlists == ["": .unread(settings)])
+    }
+
     @Test func `a photo that was hidden before the end of the process leaves the playlists`()
         async throws
     {

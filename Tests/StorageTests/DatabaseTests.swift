@@ -85,7 +85,7 @@ import Testing
     @Test func `integers have 64 bits`() throws {
         let database = try open()
         for value in [Int64.min, -1, 0, .max] {
-            #expect(try database.first("SELECT ?", [.integer(value)]) { $0.integer(0) } == value)
+            #expect(try database.first("SELECT ?", [.integer(value)]) { $0.anyInteger(0) } == value)
         }
     }
 

@@ -47,12 +47,12 @@ nonisolated package struct FeedOrder {
     func entries(from lower: String?, below upper: String?) throws(StorageError) -> [Entry] {
         try database.all(
             """
-            SELECT key, photo, died FROM entry WHERE source = ? AND key >= ? AND key < ?
+            SELECT key, photo, died = \(Self.never) FROM entry
+            WHERE source = ? AND key >= ? AND key < ?
             ORDER BY key DESC, born DESC
             """, [.integer(source), .text(lower ?? ""), .text(upper ?? Self.top)]
         ) { row in
-            Entry(
-                key: row.text(0), photo: PhotoID(row.text(1)), isLive: row.integer(2) == Self.never)
+            Entry(key: row.text(0), photo: PhotoID(row.text(1)), isLive: row.integer(2) != 0)
         }
     }
 

@@ -302,7 +302,7 @@ final class LocalMarks: Sendable {
             "SELECT photo, user, kind FROM mark \(condition)",
             ids.map { [PictureIndex.list(Array($0))] } ?? []
         ) { row throws(StorageError) in
-            let photo = row.integer(0)
+            let photo = row.anyInteger(0)
             marks[photo] = marks[photo] ?? []
             guard let kind = Mark.Kind(rawValue: row.text(2)) else { return }
             marks[photo]?.insert(Mark(user: row.integer(1), kind: kind))
@@ -321,7 +321,7 @@ final class LocalMarks: Sendable {
             """, [PictureIndex.list(Array(ids))]
         ) { row in
             PhotoFile(
-                id: row.integer(0), root: row.blob(1), path: RelativePath(bytes: row.blob(2)),
+                id: row.anyInteger(0), root: row.blob(1), path: RelativePath(bytes: row.blob(2)),
                 stamp: FileStamp(row, at: 3),
                 digest: FileDigest(bytes: row.blob(6), count: row.integer(7)),
                 isGone: row.integer(8) != 0)
@@ -380,7 +380,7 @@ final class LocalMarks: Sendable {
         try database.all(
             "SELECT id FROM marked WHERE digest = ? AND id <> ? ORDER BY id",
             [.blob(file.digest.bytes), .integer(file.id)]
-        ) { $0.integer(0) }
+        ) { $0.anyInteger(0) }
     }
 
     /// Deletes the files of photos that have no marks any more.

@@ -36,7 +36,7 @@ extension FileStamp {
     /// Reads the columns `inode, size, modified`.
     init(_ row: borrowing Row, at column: Int32) {
         self.init(
-            inode: row.integer(column), sizeBytes: row.integer(column + 1),
+            inode: row.anyInteger(column), sizeBytes: row.anyInteger(column + 1),
             modified: row.integer(column + 2))
     }
 }
@@ -48,7 +48,7 @@ extension PictureIndex {
 
     /// Returns the photos whose metadata was not read or is incomplete, the newest first.
     func notExamined(limit: Int) throws(StorageError) -> [Int64] {
-        try database.all(Self.notExamined, [.integer(limit)]) { $0.integer(0) }
+        try database.all(Self.notExamined, [.integer(limit)]) { $0.anyInteger(0) }
     }
 
     static let notExamined = """

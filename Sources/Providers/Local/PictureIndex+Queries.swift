@@ -39,13 +39,14 @@ extension PictureIndex {
     func page(
         _ selection: Selection, after position: IndexPosition?, count: Int
     ) throws -> (photos: [File], hasMore: Bool, lastFormerPosition: Int64) {
+        let (lastDeleted, lastFormerPosition) =
+            (try lastDeletedFormerPosition(), try lastFormerPosition())
+        guard lastDeleted <= lastFormerPosition else { throw StorageError.damaged(database.path) }
         if let position {
-            guard
-                try lastDeletedFormerPosition()...lastFormerPosition()
-                    ~= position.lastFormerPosition
-            else { throw ProviderError.staleCursor }
+            guard lastDeleted...lastFormerPosition ~= position.lastFormerPosition else {
+                throw ProviderError.staleCursor
+            }
         }
-        let lastFormerPosition = try lastFormerPosition()
         let start =
             position
             ?? IndexPosition(
@@ -166,7 +167,7 @@ extension PictureIndex {
                     ORDER BY position DESC, file.id DESC LIMIT 1) AS cover
             FROM folder WHERE path <> x'' AND cover IS NOT NULL ORDER BY path
             """
-        ) { (RelativePath(bytes: $0.blob(0)), Int($0.integer(1)), $0.integer(2)) }
+        ) { (RelativePath(bytes: $0.blob(0)), Int($0.integer(1)), $0.anyInteger(2)) }
     }
 
     /// Returns the row of an album: a folder with photos, other than the pictures folder.

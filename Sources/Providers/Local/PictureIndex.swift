@@ -95,7 +95,9 @@ struct PictureIndex {
     /// Returns the sort key of a file. `taken` is the capture time in seconds since 1970.
     func position(_ taken: Int64?, _ stamp: FileStamp) throws(StorageError) -> Int64 {
         guard let taken, try order == .taken else { return stamp.shownTime }
-        return taken * 1_000_000_000
+        let (position, isTooLarge) = taken.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !isTooLarge else { throw .damaged(database.path) }
+        return position
     }
 
     /// True if a scan of everything has ended since the index was created.
@@ -151,7 +153,7 @@ struct PictureIndex {
     func foldersAndTimes() throws(StorageError) -> [Folder] {
         try database.all("SELECT path, device, modified FROM folder ORDER BY path") {
             Folder(
-                path: RelativePath(bytes: $0.blob(0)), device: $0.integer(1),
+                path: RelativePath(bytes: $0.blob(0)), device: $0.anyInteger(1),
                 modified: $0.integer(2))
         }
     }
@@ -224,9 +226,9 @@ struct PictureIndex {
     /// - Returns: The file.
     static func file(_ row: borrowing Row, in folder: RelativePath? = nil) -> File {
         File(
-            id: row.integer(0), folderID: row.integer(1), name: row.blob(2),
+            id: row.anyInteger(0), folderID: row.integer(1), name: row.blob(2),
             stamp: FileStamp(
-                inode: row.integer(3), sizeBytes: row.integer(4), modified: row.integer(5),
+                inode: row.anyInteger(3), sizeBytes: row.anyInteger(4), modified: row.integer(5),
                 changed: row.integer(6)),
             format: ImageFormat(rawValue: Int(row.integer(7))), position: row.integer(8),
             facts: ImageFacts(row, at: 9), isExamined: row.integer(9) == Self.metadataVersion,

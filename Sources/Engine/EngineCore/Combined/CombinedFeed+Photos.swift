@@ -30,7 +30,9 @@ extension CombinedFeed {
     }
 
     /// The number of photos that the users of all accounts like.
-    package var likeCount: Int { accounts.reduce(0) { $0 + $1.likeCount } }
+    package var likeCount: Int {
+        accounts.reduce(0) { $0 + min($1.likeCount, Int(UInt32.max)) }
+    }
 
     /// Runs a call of the account that has a photo.
     ///
