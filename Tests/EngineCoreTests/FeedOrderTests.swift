@@ -242,6 +242,16 @@ struct FeedOrderTests {
         #expect((keys.map(\.utf8.count).max() ?? 0) < 512)
     }
 
+    @Test(arguments: [
+        ("F000000000000000", "a000000000000000"), ("f", "1"), ("0001", "1"), ("!", "}"),
+        ("ffffffffffffffff", "1"), ("1", "1"),
+    ])
+    func `there are keys between damaged keys`(lower: String, upper: String) {
+        for side in [OrderKey.Side.lower, .upper] {
+            #expect(OrderKey.keys(3, above: lower, below: upper, near: side).count == 3)
+        }
+    }
+
     @Test func `the longest descent is the one with the highest end`() {
         #expect(FeedMerge.longestDescent([Int]()) == [])
         #expect(FeedMerge.longestDescent([1, 9, 8, 7]) == [9, 8, 7])

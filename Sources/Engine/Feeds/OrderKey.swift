@@ -72,11 +72,13 @@ nonisolated package enum OrderKey {
             let level = prefix.count
             let bottom = level < low.count ? low[level] : 0
             let top = isBounded ? (level < high.count ? high[level] : 0) : .max
-            if isBounded, bottom == top {
+            if isBounded, bottom == top, level < max(low.count, high.count) {
                 prefix.append(bottom)
                 continue
             }
-            let (room, wanted) = (top - bottom - 1, UInt64(count))
+            // Neighbors with damaged keys may have another order.
+            let room = top > bottom ? top - bottom - 1 : 0
+            let wanted = UInt64(count)
             if room >= wanted {
                 let distance = max(1, min(step, room / (wanted * share)))
                 return (0..<wanted).map { index in
