@@ -205,6 +205,16 @@ struct ImageStoreTests {
         #expect(host.fetched.value.count == 3)
     }
 
+    @Test func `an image whose note has no possible time is not revalidated`() async throws {
+        host.headers.update { $0 = ["ETag": "\"1\""] }
+        let path = try await store().path(key("a"), allowsLoopback: false)
+        let note = "\(path.prefix(through: path.lastIndex(of: ".") ?? path.startIndex))note"
+        #expect(access(note, F_OK) == 0)
+        try Data("\"1\"\n\n\(Int64.min)\n".utf8).write(to: URL(filePath: note))
+        #expect(try await store().path(key("a"), allowsLoopback: false) == path)
+        #expect(host.fetched.value.count == 1)
+    }
+
     @Test func `an image stays cached when its revalidation fails`() async throws {
         host.headers.update { $0 = ["ETag": "\"1\""] }
         let store = store()

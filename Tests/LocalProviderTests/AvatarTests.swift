@@ -100,6 +100,19 @@ import Translation
         #expect(files.count == 1)
     }
 
+    @Test func `a file whose number is too large is no avatar`() async throws {
+        let ada = try await logIn("ada")
+        let first = try await setAvatar(of: ada, "/p/1")
+        let other = first.replacing("-1.png", with: "-\(Int.max).png")
+        try FileManager.default.copyItem(atPath: first, toPath: other)
+        let next = Self.provider(directory, images)
+        #expect(try await next.profile(of: ada).avatar == first)
+        let session = try PhotosFixture.session("ada", of: next)
+        defer { session.close() }
+        try await session.setAvatar("/p/2")
+        #expect(try content(try await next.profile(of: ada).avatar) == "square of /p/2")
+    }
+
     @Test func `an avatar that cannot be made leaves no file`() async throws {
         images.error.update { $0 = .notSupported(Message(verbatim: "There is no library.")) }
         let ada = try await logIn("ada")

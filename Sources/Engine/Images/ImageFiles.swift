@@ -125,7 +125,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         let count = read(descriptor, &bytes, bytes.count)
         let lines = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false)
-        guard lines.count == 4, let checked = Int64(lines[2]) else { return nil }
+        guard lines.count == 4, let checked = Int64(lines[2]), checked >= 0 else { return nil }
         return Validators(
             etag: String(lines[0]), lastModified: String(lines[1]), checked: checked)
     }

@@ -95,7 +95,7 @@ final class AvatarStore: Sendable {
                 let file = String(decoding: bytes, as: UTF8.self)
                 let parts = file.split(separator: "-")
                 guard parts.count == 2, parts[1].hasSuffix(Self.suffix),
-                    let number = Int(parts[1].dropLast(Self.suffix.count))
+                    let number = Int(parts[1].dropLast(Self.suffix.count)), number < .max / 2
                 else { continue }
                 let name = String(parts[0])
                 let other = numbers[name]
