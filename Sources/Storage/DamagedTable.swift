@@ -14,6 +14,8 @@ struct DamagedTable {
     private let missing: [(name: String, value: SQLValue)]
     /// The columns of the target that contain texts.
     private let texts: Set<String>
+    /// The columns of the target that contain only 0 and 1.
+    private let flags: Set<String>
     /// The column that is a name of the row number.
     private let numberColumn: String?
     /// The rows that violate a constraint of the target, each once, in the order in which they were read.
@@ -45,11 +47,19 @@ struct DamagedTable {
             return (old[index], new[index])
         }
         let all = try target.all(
-            "SELECT name, type, \"notnull\", pk FROM pragma_table_info(?)", [.text(table)]
-        ) {
-            (name: $0.text(0), type: $0.text(1), isNeeded: $0.integer(2) > 0, key: $0.integer(3))
+            """
+            SELECT name, type, "notnull", pk, (SELECT instr(sql, info.name || ' IN (0, 1)')
+                FROM sqlite_master WHERE type = 'table' AND name = ?1)
+            FROM pragma_table_info(?1) AS info
+            """, [.text(table)]
+        ) { row in
+            (
+                name: row.text(0), type: row.text(1), isNeeded: row.integer(2) > 0,
+                key: row.integer(3), isFlag: row.integer(4) > 0
+            )
         }
         texts = Set(all.filter { $0.type == "TEXT" }.map(\.name))
+        flags = Set(all.filter(\.isFlag).map(\.name))
         let known = Set(columns.map(\.target))
         missing = all.filter { $0.isNeeded && $0.key == 0 && !known.contains($0.name) }.map {
             ($0.name, $0.type == "TEXT" ? .text("") : $0.type == "BLOB" ? .blob([]) : .integer(0))
@@ -143,8 +153,10 @@ struct DamagedTable {
         }
     }
 
-    /// Returns a value for a column. One wrong bit changes a text to bytes, which equal no text.
+    /// Returns a value for a column. One wrong bit changes a text to bytes, which equal no text, and a flag to a number
+    /// with which the row would be rejected.
     private func value(_ value: SQLValue, _ column: String) -> SQLValue {
+        if flags.contains(column) { return .bool(value != .integer(0 as Int64)) }
         guard case .blob(let bytes) = value, texts.contains(column),
             let text = String(validating: bytes, as: UTF8.self)
         else { return value }

@@ -153,7 +153,7 @@ extension Database {
         "DROP TABLE format",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, 'is_logged_in', 'is_logged_iN_')",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = 'CREATE TABLE setting (key' WHERE name = 'setting'",
-        "PRAGMA ignore_check_constraints = 1; UPDATE setting SET value = 5; INSERT INTO account VALUES (9, 'z', 7)",
+        "PRAGMA ignore_check_constraints = 1; UPDATE setting SET value = 5; UPDATE account SET is_logged_in = 7",
         "ALTER TABLE setting RENAME TO settinh",
         "INSERT INTO liked (account, photo) VALUES ('nobody', 'x')",
     ])
