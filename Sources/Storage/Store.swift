@@ -405,6 +405,8 @@ package final class Store: Sendable {
             path: file.path, durability: .full, cacheKibibytes: cacheKibibytes)
         try database.verify()
         try database.prepare(formats)
+        // A process that was killed while it copied a damaged file leaves a part of the new one.
+        StoreFile("\(file.path).new").delete()
         database.releaseMemory()
         return database
     }
