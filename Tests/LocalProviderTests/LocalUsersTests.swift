@@ -62,6 +62,16 @@ import Testing
         await #expect(throws: StorageError.self) { try await logIn("bob", registers: true) }
     }
 
+    @Test func `copies with the name of a removed user are deleted`() async throws {
+        let ada = try await logIn("Ada", registers: true)
+        for (number, name) in ["ada", "bob"].enumerated() {
+            try directory.write("x \(name) y", to: "data/data.sqlite.damaged-\(number)")
+        }
+        try await provider.removeUser(ada)
+        #expect(!directory.has("data/data.sqlite.damaged-0"))
+        #expect(directory.has("data/data.sqlite.damaged-1"))
+    }
+
     @Test func `logging in with an unknown name fails`() async throws {
         await expectThrown(ProviderError.noSuchUser) {
             try await logIn("nobody")

@@ -50,7 +50,7 @@ struct LocalUsers: Sendable {
                 try LocalMarks.deleteUnmarked(database)
             }
         }
-        await store.scrub()
+        await store.scrub(copiesWith: name.key)
     }
 }
 
