@@ -102,15 +102,29 @@ final class SingleInstance {
     func lockCache(_ folder: String) async throws -> String {
         let lock = FolderLock(folder: folder)
         cache = lock
-        guard case .inUse = try await wait(for: lock, Self.releaseTime) else { return folder }
+        let attempt = try await wait(for: lock, Self.releaseTime)
         let hash = StableHash(of: data.folder.utf8).value.hexDigits
         let own = FolderLock(folder: "\(folder)-\(hash)")
+        guard case .inUse = attempt else {
+            // Its data would remain after a logout.
+            if attempt == .held, access(own.folder, F_OK) == 0, own.attempt() == .held {
+                Self.delete(own.folder)
+            }
+            return folder
+        }
         cache = own
         _ = own.attempt()
         logger.notice(
             "Another daemon uses the cache folder",
             metadata: ["path": "\(folder)", "used": "\(own.folder)"])
         return own.folder
+    }
+
+    /// Deletes a file, or a folder with its contents. Links are not followed.
+    private static func delete(_ path: String) {
+        guard unlink(path) != 0, errno == EISDIR else { return }
+        for name in (try? DirectoryListing(path))?.names ?? [] { delete("\(path)/\(name)") }
+        rmdir(path)
     }
 
     /// Unlocks the folders. All files in them must be closed.

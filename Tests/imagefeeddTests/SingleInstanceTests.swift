@@ -1,6 +1,7 @@
 import Contract
 import DBus
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -106,7 +107,7 @@ struct SingleInstanceTests {
     @Test func `daemons with two data folders and one cache folder do not share files`()
         async throws
     {
-        let (_, client, ada) = try await startWithUser(["a", "b"])
+        let (daemon, client, ada) = try await startWithUser(["a", "b"])
         #expect(try await client.titles(ada) == ["a", "b"])
         let folder = try PrivateBus.current.directory.appending("elsewhere")
         let second = try start([], ["XDG_DATA_HOME": folder])
@@ -120,5 +121,15 @@ struct SingleInstanceTests {
         try Pictures.remove("a.png")
         second.terminate()
         #expect(try await second.exitStatus() == .code(0))
+        let caches = try PrivateBus.current.directory.appending("home/.cache")
+        let names = { (try? DirectoryListing(caches))?.names.filter { $0.hasPrefix("imagefeed") } }
+        #expect(names()?.count == 2)
+        // Alone, the daemon uses the common folder, and deletes its other one.
+        try await daemon.stop()
+        let third = try start([], ["XDG_DATA_HOME": folder])
+        _ = try await waitForService()
+        #expect(names() == ["imagefeed"])
+        third.terminate()
+        #expect(try await third.exitStatus() == .code(0))
     }
 }
