@@ -150,7 +150,11 @@ final class Daemon {
         let store = AccountStore(data)
         let contents = try await store.contents()
         let slideshowStore = SlideshowStore(data: data, cache: cache)
-        var slideshows = try await slideshowStore.contents()
+        // Accounts that cannot be read are unknown.
+        let accounts =
+            data.writeError == nil
+            ? Set(contents.accounts.filter(\.isLoggedIn).map(\.id)) : nil
+        var slideshows = try await slideshowStore.contents(of: accounts)
         await slideshows.findImages(files)
         try await instance.ownName { [unowned self] in
             end("Another daemon has replaced this one")
@@ -201,6 +205,7 @@ final class Daemon {
         engine.start()
         reportProblems()
         reportMissingLimits()
+        if let accounts { await engine.deleteCache(besides: accounts) }
     }
 
     /// Logs the limits of the systemd unit that are not in force, if systemd started the daemon.

@@ -97,6 +97,22 @@ struct SlideshowStoreTests {
         #expect(names == [""])
     }
 
+    @Test func `a playlist with photos of an account that is logged out is deleted at the start`()
+        async throws
+    {
+        let (a, b) = (AccountID(stored: "a"), AccountID(stored: "b"))
+        for name in ["", "kitchen"] { try await save(playlist, of: name) }
+        #expect(try await store.contents(of: [a, b]).playlists[""]?.entries == playlist.entries)
+        try await cache.run { try $0.execute("UPDATE playlist SET account = 'b' WHERE name = ''") }
+        let contents = try await store.contents(of: [a])
+        #expect(contents.playlists[""] == .unread(settings))
+        #expect(contents.playlists["kitchen"]?.entries == playlist.entries)
+        let hasRows = try await cache.run {
+            try $0.exists("SELECT 1 FROM playlist_state WHERE name = ''")
+        }
+        #expect(!hasRows)
+    }
+
     @Test func `a playlist that was read with other settings begins at the top`() async throws {
         try await save(playlist)
         var other = settings

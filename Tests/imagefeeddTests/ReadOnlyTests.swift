@@ -2,6 +2,8 @@ import Contract
 import DBus
 import Glibc
 import ProviderKit
+import Storage
+import System
 import TestSupport
 import Testing
 import UnsplashSimulator
@@ -71,6 +73,21 @@ struct ReadOnlyTests {
         await expectReadOnly { _ = try await ada.imagePath(ids[1], size: "thumb") }
         #expect(try await ada.like(ids[1]) == .done)
         try await fixture.wait(ada, "ready")
+    }
+
+    @Test func `a logout with a read-only cache deletes the data at the next start`() async throws {
+        let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
+        _ = try await ada.imagePath(ids[0], size: "thumb")
+        try await fixture.restart(launcher: Disk.readOnly(Disk.cache))
+        try await ada.logout()
+        let folder = try PrivateBus.current.directory.appending(Disk.cache)
+        for isWritable in [false, true] {
+            if isWritable { try await fixture.start() }
+            try await fixture.daemon.stop()
+            let database = try Database(path: "\(folder)/cache.sqlite", durability: .process)
+            #expect(try database.exists("SELECT 1 FROM photo") != isWritable)
+            #expect(try DirectoryListing("\(folder)/images").names.isEmpty == isWritable)
+        }
     }
 
     @Test(.enabled { try await Refusal.isPossible })

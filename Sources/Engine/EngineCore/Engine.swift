@@ -1,4 +1,4 @@
-internal import EngineModel
+package import EngineModel
 internal import Feeds
 internal import Images
 internal import Likes
@@ -112,6 +112,13 @@ package final class Engine {
         addObserver(notifications)
         for slideshow in self.slideshows.all { addObserver(slideshow) }
         storedSlideshows = SlideshowStore.Contents()
+    }
+
+    /// Deletes the cached data of all accounts but those that are logged in. Such data remain if the cache could not be
+    /// written at the logout.
+    package func deleteCache(besides accounts: Set<AccountID>) async {
+        await stores.feeds.forget(besides: accounts)
+        await stores.images.forget(besides: accounts)
     }
 
     /// Starts the sessions of the accounts that are logged in.

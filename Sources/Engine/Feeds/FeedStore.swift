@@ -66,6 +66,19 @@ nonisolated package struct FeedStore: Sendable {
         }
     }
 
+    /// Deletes the data of all accounts but some.
+    package func forget(besides accounts: Set<AccountID>) async {
+        let stored = try? await store.run { database in
+            try database.all(
+                """
+                SELECT account FROM account_bytes UNION SELECT account FROM source
+                UNION SELECT account FROM listed_source UNION SELECT account FROM profile
+                """
+            ) { AccountID(stored: $0.text(0)) }
+        }
+        for account in stored ?? [] where !accounts.contains(account) { await forget(account) }
+    }
+
     /// The columns of the properties of photos.
     private static let photoColumns = PhotoField.described.flatMap(\.columns)
 

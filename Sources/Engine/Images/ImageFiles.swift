@@ -185,8 +185,16 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     }
 
     /// Deletes the images of an account.
-    func removeAll(of account: AccountID) {
-        let folder = "\(folder)/\(account.folderName)"
+    func removeAll(of account: AccountID) { removeAll(in: account.folderName) }
+
+    /// Deletes the images of all accounts but some.
+    func removeAll(besides accounts: Set<AccountID>) {
+        let kept = Set(accounts.map(\.folderName))
+        for name in Self.names(in: folder) where !kept.contains(name) { removeAll(in: name) }
+    }
+
+    private func removeAll(in name: String) {
+        let folder = "\(folder)/\(name)"
         for name in Self.names(in: folder) { unlink("\(folder)/\(name)") }
         rmdir(folder)
         totalBytes = nil

@@ -196,6 +196,11 @@ package final class ImageStore {
         await onFiles { $0.removeAll(of: account) }
     }
 
+    /// Deletes the images of all accounts but some, before any image is fetched.
+    package func forget(besides accounts: Set<AccountID>) async {
+        await onFiles { $0.removeAll(besides: accounts) }
+    }
+
     // MARK: Fetching
 
     /// The hosts that limit requests for images, each with the end of the limit. No image is requested until then.

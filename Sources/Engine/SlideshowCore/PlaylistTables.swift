@@ -103,6 +103,21 @@ nonisolated struct PlaylistTables {
         return stored ?? .unread(settings)
     }
 
+    /// Returns the accounts of the photos, with one step of the index for each.
+    func accounts() throws(StorageError) -> Set<AccountID> {
+        Set(
+            try database.all(
+                """
+                WITH RECURSIVE next (account) AS (
+                    SELECT min(account) FROM playlist WHERE name = ?1
+                    UNION ALL SELECT (
+                        SELECT min(account) FROM playlist WHERE name = ?1 AND account > next.account)
+                    FROM next WHERE next.account NOT NULL)
+                SELECT account FROM next WHERE account NOT NULL
+                """, [.text(name)]
+            ) { AccountID(stored: $0.text(0)) })
+    }
+
     /// Returns photos that were not shown yet, in their order.
     ///
     /// - Parameters:

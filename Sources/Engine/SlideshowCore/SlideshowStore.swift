@@ -56,17 +56,20 @@ nonisolated package struct SlideshowStore: Sendable {
         self.cache = cache
     }
 
-    /// Reads the contents. Playlists that cannot be read are empty; those without settings are deleted.
+    /// Reads the contents. Playlists that cannot be read are empty; those without settings, or with other accounts, are
+    /// deleted.
     ///
+    /// - Parameter accounts: The accounts that are logged in; nil if they are unknown.
+    /// - Returns: The contents.
     /// - Throws: ``StorageError`` if the settings cannot be read.
-    package func contents() async throws -> Contents {
+    package func contents(of accounts: Set<AccountID>? = nil) async throws -> Contents {
         var contents = Contents()
         let (settings, hidden) = try await data.run { database in
             let tables = SlideshowTables(database: database)
             return (try tables.settings(), try tables.hidden())
         }
         contents.hidden = hidden
-        await deletePlaylists(besides: Set(settings.keys))
+        await deletePlaylists(besides: Set(settings.keys).union([""]), of: accounts)
         for (name, settings) in settings.merging(
             ["": SlideshowSettings()], uniquingKeysWith: { stored, _ in stored })
         {
@@ -83,14 +86,17 @@ nonisolated package struct SlideshowStore: Sendable {
     }
 
     /// Deletes the playlists of unknown slideshows, which remain if the data are lost: no account that leaves would delete
-    /// its photos from them.
-    private func deletePlaylists(besides names: Set<String>) async {
+    /// its photos from them. Those with other accounts remain if the cache could not be written at the logout.
+    private func deletePlaylists(besides names: Set<String>, of accounts: Set<AccountID>?) async {
         let isDeleted = try? await cache.run { database in
-            let stored = try database.all("SELECT name FROM playlist_state WHERE name <> ''") {
-                $0.text(0)
+            let unknown = try database.all("SELECT name FROM playlist_state") {
+                PlaylistTables(database: database, name: $0.text(0))
+            }.filter { playlist in
+                if !names.contains(playlist.name) { return true }
+                guard let accounts else { return false }
+                return try !playlist.accounts().isSubset(of: accounts)
             }
-            let unknown = Set(stored).subtracting(names)
-            for name in unknown { try PlaylistTables(database: database, name: name).delete() }
+            for playlist in unknown { try playlist.delete() }
             return !unknown.isEmpty
         }
         if isDeleted == true { await cache.scrub() }
