@@ -4,6 +4,8 @@ internal import ProviderKit
 struct IndexChanges: Sendable {
     /// The new photos, with their folders.
     private(set) var added: [Int64: RelativePath] = [:]
+    /// The folder of the last new photo. The photos of a folder share its bytes.
+    private var lastFolder = RelativePath.root
     /// The number of known photos that moved to each folder from another one; 0 for a folder from which photos were only
     /// moved or deleted, or in which they have other positions.
     private var moved: [RelativePath: Int] = [:]
@@ -28,7 +30,10 @@ struct IndexChanges: Sendable {
 
 extension IndexChanges {
     /// Records a new photo.
-    mutating func add(_ id: Int64, in folder: RelativePath) { added[id] = folder }
+    mutating func add(_ id: Int64, in folder: RelativePath) {
+        if folder != lastFolder { lastFolder = folder }
+        added[id] = lastFolder
+    }
 
     /// Records that a known photo was moved to another folder.
     mutating func move(from former: RelativePath, to folder: RelativePath) {

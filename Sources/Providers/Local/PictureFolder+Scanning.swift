@@ -88,14 +88,15 @@ extension PictureFolder {
         let refreshers = entries == nil ? beginRefresh() : []
         let (result, found) = run(entries)
         endRefresh(refreshers, result.map { found })
-        if entries == nil || found.count > Self.manyChanges {
+        let (count, changed) = (found.count, found.changed)
+        if entries == nil || count > Self.manyChanges {
             // A large scan allocates much memory, which is returned to the system.
             store.setCache(kibibytes: nil)
             malloc_trim(0)
         }
         try result.get()
         // Not on the main thread, because there may be very many changes.
-        metadataReader.readRest(after: found.changed)
+        metadataReader.readRest(after: changed)
     }
 
     /// Records that the store has replaced the index.
