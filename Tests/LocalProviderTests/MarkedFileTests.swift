@@ -232,6 +232,32 @@ import Testing
         #expect(try await liked(again) == [])
     }
 
+    @Test(arguments: [Daemon.running, .refreshing], [true, false])
+    func `a photo in a folder that gets the name of another is not liked`(
+        _ daemon: Daemon, isLink: Bool
+    ) async throws {
+        let folder = try await PhotosFixture.scanned(["b.jpg"])
+        let paths = ["first", "second", "former"].map(folder.directory.appending)
+        for (index, path) in paths.prefix(2).enumerated() {
+            PhotosFixture.makeFolder(path)
+            try PhotosFixture.write(
+                PhotosFixture.jpeg + [UInt8(index)], to: Array("\(path)/a.jpg".utf8))
+        }
+        let place = folder.path("x")
+        func insert(_ path: String) throws {
+            try PhotosFixture.check(isLink ? symlink(path, place) : rename(path, place))
+        }
+        try insert(paths[0])
+        try await scan(folder)
+        try await folder.like("a")
+        let again = try await change(folder, daemon) {
+            try PhotosFixture.check(isLink ? unlink(place) : rename(place, paths[2]))
+            try insert(paths[1])
+        }
+        #expect(try await again.titles().sorted() == ["a", "b"])
+        #expect(try await liked(again) == [])
+    }
+
     @Test(arguments: [Daemon.running, .refreshing, .stopped])
     func `a photo of the same size and date does not get the like of another`(
         _ daemon: Daemon

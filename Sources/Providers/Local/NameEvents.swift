@@ -29,12 +29,14 @@ struct NameEvents {
     /// The paths to which files and folders were moved.
     var destinations: Set<RelativePath> { Set(moves.values) }
 
-    /// Returns true if the name of a file was free, false if events show that it was not; nil if no event does.
+    /// Returns true if the name of a file or of a folder above it was free, false if events show that the name of the file
+    /// was not; nil if no event does.
     func wasFree(_ path: RelativePath, _ later: NameEvents) -> Bool? {
-        guard !areLost, !later.areLost, wasFree[path] != nil || later.wasFree[path] != nil else {
-            return nil
+        guard !areLost, !later.areLost else { return nil }
+        if path.isOrIsBelow(where: { wasFree[$0] == true || later.wasFree[$0] == true }) {
+            return true
         }
-        return path.isOrIsBelow { wasFree[$0] == true || later.wasFree[$0] == true }
+        return wasFree[path] ?? later.wasFree[path]
     }
 
     /// Returns the path to which the file that was at a path at the last scan was moved, also with its folder; nil if no
