@@ -101,6 +101,29 @@ extension MarkedFileTests {
         #expect(try await liked(third) == ["a"])
     }
 
+    @Test(arguments: [true, false])
+    func `a copy of a photo that is not shown does not get its like`(isExcluded: Bool) async throws
+    {
+        let folder = try await PhotosFixture.scanned(["x/a.jpg", "y/b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        let marker = folder.path("x/.nomedia")
+        if isExcluded {
+            folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "x")))
+        } else {
+            try PhotosFixture.write([], to: Array(marker.utf8))
+        }
+        try await folder.shows(["b"])
+        try FileManager.default.copyItem(
+            atPath: folder.path("x/a.jpg"), toPath: folder.path("y/copy.jpg"))
+        try await scan(folder)
+        #expect(try await Set(folder.titles()) == ["b", "copy"])
+        #expect(try await liked(folder) == [])
+        if isExcluded { folder.provider.change(LocalSettings()) } else { unlink(marker) }
+        try await scan(folder)
+        #expect(try await liked(folder) == ["a"])
+        #expect(try await folder.id("a") == id)
+    }
+
     @Test func `a restored copy has its like again`() async throws {
         let folder = try await copies()
         for title in ["a", "b"] { try await folder.like(title) }

@@ -194,16 +194,21 @@ extension FolderScan {
                     try [index.file(at: file.path)?.file].compactMap(\.self)
                 }.first
                 let wasFree = watcher.wasFree(file.path, events)
-                if isRebuilding, own == nil {
-                    // The photo is shown again when the file that hides it is removed, or when a program that has renamed
-                    // it to a backup writes the new file.
+                let mayBeKnown = file.root == root && !file.isGone
+                if own == nil, isRebuilding || mayBeKnown {
+                    // The photo is shown again when what hides it is removed, or when a program that has renamed it to a
+                    // backup writes the new file.
                     let isAbsent = existing([file.path]).isEmpty
-                    if try isAbsent ? wasFree == false : isHidden(file.path) { return nil }
+                    if try isAbsent
+                        ? isRebuilding && wasFree == false
+                        : isHidden(file.path) || isBelowMarker(file.path)
+                    {
+                        return nil
+                    }
                 }
                 // The files of a lost index, and files that were hidden, may have been edited. A link may lead to another
                 // photo, and another pictures folder has other photos.
                 let isUnreplaced = own?.stamp.inode == file.stamp.inode
-                let mayBeKnown = file.root == root && !file.isGone
                 let mayBeEdit =
                     own != nil && wasFree != true
                     && (isUnreplaced
@@ -256,6 +261,13 @@ extension FolderScan {
             || path.split?.folder.isOrIsBelow {
                 hidden.contains($0) || filter.hidesFolder($0)
             } == true
+    }
+
+    /// Returns true if a folder above a path contains a file that hides it, which an earlier scan may have found.
+    private func isBelowMarker(_ path: RelativePath) -> Bool {
+        path.split?.folder.isOrIsBelow { folder in
+            !existing(Set(PhotoFilter.markers.map(folder.appending))).isEmpty
+        } == true
     }
 
     // MARK: Search
