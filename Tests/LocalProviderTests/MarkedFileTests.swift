@@ -337,6 +337,25 @@ import Testing
         #expect(try await again.id("a") == id)
     }
 
+    /// Programs write the edit under another name, which a scan may find before they rename it.
+    @Test(arguments: Daemon.allCases, [true, false])
+    func `a photo whose metadata is edited keeps its like if its new file was a photo before`(
+        _ daemon: Daemon, isDeleted: Bool
+    ) async throws {
+        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
+        let id = try await folder.id("a")
+        let edit = jpeg("2026:05:01 11:00:00+01:00", [1]) + Array("a.jpg".utf8)
+        try overwrite("t.jpg", edit, folder)
+        try await scan(folder)
+        let again = try await change(folder, daemon) {
+            if isDeleted { unlink(folder.path("a.jpg")) }
+            try folder.move("t.jpg", to: "a.jpg")
+        }
+        #expect(try await again.titles() == ["a"])
+        #expect(try await liked(again) == ["a"])
+        #expect(try await again.id("a") == id)
+    }
+
     /// One scan finds the edit and the moves.
     @Test(arguments: [true, false], [["m.jpg"], ["x/m.jpg", "m.jpg"], [".m", "x/m.jpg"]])
     func `a photo that is edited and then moved keeps its like`(

@@ -173,12 +173,18 @@ extension FolderScan {
         let doubts = Dictionary(doubts.values.map { ($0.id, $0) }) { $1 }
         let known = gone.union(doubts.keys).subtracting(movedMarks.keys)
         let changed = try marks.storedFiles(known).compactMap { file -> OpenPhoto? in
-            let (own, mayBeEdit) = (doubts[file.id]?.place, doubts[file.id]?.mayBeEdit == true)
+            let doubt = doubts[file.id]
+            // The row at the path may be that of another known file, which was moved there.
+            let own = try doubt?.place ?? place(at: file.path)
+            let mayBeEdit = doubt?.mayBeEdit == true
             if let own, own.format != nil,
                 try read(own.path, expecting: file.digest.count) == nil
             {
-                unavailable.insert(own.path)
-                return nil
+                guard doubt == nil else {
+                    unavailable.insert(own.path)
+                    return nil
+                }
+                unread.append(own)
             }
             let isAtPath = try mayBeEdit || own.map { try isSame($0, file) } == true
             let moved = try isAtPath ? nil : movedPlace(of: file)
@@ -190,9 +196,7 @@ extension FolderScan {
         let stored = try marks.storedFiles(missing)
         return try changed
             + (stored.filter { !$0.isGone } + stored.filter(\.isGone)).compactMap { file in
-                let own = try places { index in
-                    try [index.file(at: file.path)?.file].compactMap(\.self)
-                }.first
+                let own = try place(at: file.path)
                 let wasFree = watcher.wasFree(file.path, events)
                 let mayBeKnown = file.root == root && !file.isGone
                 if own == nil, isRebuilding || mayBeKnown {
@@ -234,10 +238,9 @@ extension FolderScan {
     /// be there.
     private func movedPlace(of file: PhotoFile) throws -> Candidate? {
         guard let path = events.destination(of: file.path) else { return nil }
-        var place = doubts[path].flatMap { $0.mayBeEdit ? nil : $0.place }
-        if doubts[path] == nil {
-            place = try places { try [$0.file(at: path)?.file].compactMap(\.self) }.first
-        }
+        let doubt = doubts[path]
+        let other = try doubt == nil ? place(at: path) : nil
+        let place = doubt?.mayBeEdit == false ? doubt?.place : other
         return try place?.format != nil && read(path)?.digest != nil ? place : nil
     }
 
@@ -296,6 +299,11 @@ extension FolderScan {
         let result = files.digests([absolute(path)], marks.digests, expecting: count)[0]
         readings[path] = result
         return result
+    }
+
+    /// Returns the file of the index at a path, unless it belongs to a marked photo.
+    private func place(at path: RelativePath) throws -> Candidate? {
+        try places { try [$0.file(at: path)?.file].compactMap(\.self) }.first
     }
 
     /// Returns files of the index that belong to no marked photo.
