@@ -122,8 +122,7 @@ import Testing
         #expect(try await Set(again.titles()) == ["b", "copy"])
         #expect(try await liked(again) == [])
         unlink(folder.path("x/.nomedia"))
-        try await again.become { try await again.titles().contains("a") }
-        #expect(try await liked(again) == ["a"])
+        try await again.become { try await again.titles(Self.likes) == ["a"] }
         #expect(try await again.id("a") == id)
     }
 
@@ -287,6 +286,52 @@ import Testing
             try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder)
         }
         #expect(try await liked(again) == ["a"])
+    }
+
+    /// A save on a full disk leaves an empty file, and is repeated later.
+    @Test(arguments: Daemon.allCases, ["a", "m"])
+    func `a photo keeps its like if its file is no image for some time`(
+        _ daemon: Daemon, title: String
+    ) async throws {
+        var folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
+        let id = try await folder.id("a")
+        try overwrite("a.jpg", [], folder)
+        PhotosFixture.touch(folder.path("a.jpg"), seconds: 1_000_000)
+        try await scan(folder)
+        #expect(try await folder.titles() == ["b"])
+        #expect(try await liked(folder) == [])
+        if title != "a" {
+            folder = try await folder.restarted { [folder] in
+                try folder.move("a.jpg", to: "\(title).jpg")
+            }
+        }
+        let again = try await change(folder, daemon) {
+            try overwrite("\(title).jpg", PhotosFixture.jpeg + [9], folder)
+        }
+        #expect(try await liked(again) == [title])
+        #expect(try await again.id(title) == id)
+    }
+
+    @Test(arguments: [true, false])
+    func `a photo at the former name of a file that was no image is not liked`(isMoved: Bool)
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
+        try overwrite("a.jpg", [], folder)
+        PhotosFixture.touch(folder.path("a.jpg"), seconds: 1_000_000)
+        try await scan(folder)
+        let again = try await change(
+            folder, .refreshing,
+            {
+                if isMoved {
+                    try folder.move("a.jpg", to: "m.jpg")
+                } else {
+                    unlink(folder.path("a.jpg"))
+                }
+            },
+            { try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9]) })
+        #expect(try await again.titles().contains("a"))
+        #expect(try await liked(again) == [])
     }
 
     /// Programs exchange the names of a photo and its edit, so that both always exist, and delete the former file.

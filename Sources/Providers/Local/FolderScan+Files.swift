@@ -105,8 +105,8 @@ extension FolderScan {
             changes.changed.insert(moved.id)
             guard moved.folderID != folder else { return }
             changes.move(from: moved.folder, to: candidate.folder)
-        } else if let known, known.format == format, candidate.event?.hasOnlyAttributes == true,
-            stamp.content == known.stamp.content
+        } else if let known, known.format == format, stamp.content == known.stamp.content,
+            format == nil || candidate.event?.hasOnlyAttributes == true
         {
             try index.setStamp(stamp, of: known.id)
         } else if let known, stamp.isUnchanged(since: known.stamp), known.format == format,

@@ -53,7 +53,11 @@ extension FolderScan {
                 files.filter { paths.contains($0.path) || counts.contains($0.digest.count) }
                     .map(\.id))
         }
-        let (gone, hidden) = try goneMarked()
+        var (gone, hidden) = try goneMarked()
+        // The files that are no images while they are edited may be moved as well.
+        let moved = movedMarks.filter { $0.value.edit == nil }.keys
+        hidden.formUnion(
+            try index { index in try moved.filter { try index.file($0)?.format == nil } })
         var open = try openPhotos(gone, missing)
         guard
             !open.isEmpty || !hidden.isEmpty || !movedMarks.isEmpty || !doubts.isEmpty
@@ -131,13 +135,17 @@ extension FolderScan {
         let digests = Set(found.map(\.file.digest))
         for var photo in open {
             // A photo that was gone may be an earlier copy of a found one.
-            guard photo.mayBeEdit, let own = photo.own, isFree(own),
+            guard photo.mayBeEdit, let own = photo.own, own.format == nil || isFree(own),
                 !photo.file.isGone || !digests.contains(photo.file.digest)
             else {
                 lost.append(photo.file)
                 continue
             }
-            if let digest = try digest(of: own) {
+            if own.format == nil {
+                // The edit may be completed later, as after a save on a full disk. Until then the row belongs to the photo, so
+                // that a scan finds the end of the file.
+                hidden.insert(photo.file.id)
+            } else if let digest = try digest(of: own) {
                 photo.file.digest = digest
                 take(own, photo)
             } else {
@@ -372,6 +380,7 @@ extension FolderScan {
         }
         try index.rename(id, folder: place.folderID, name: name)
         let position = try index.update(former, place.stamp, place.format)
+        guard former.format != nil else { return changes.add(id, in: folder) }
         changes.changed.insert(id)
         if former.folderID != place.folderID {
             changes.move(from: former.folder, to: folder)
