@@ -67,7 +67,8 @@ extension FolderScan {
         for var file in try marks.storedFiles(movedMarks.keys) {
             guard let (path, stamp, edit) = movedMarks[file.id] else { continue }
             (file.root, file.path, file.stamp) = (root, path, stamp)
-            if let edit {
+            // A file that has moved meanwhile is found by its new stamp.
+            if let edit, try read(path) != nil {
                 guard let digest = try digest(of: edit) else {
                     unavailable.insert(path)
                     movedMarks[file.id] = nil
