@@ -39,10 +39,12 @@ extension PictureIndex {
     func page(
         _ selection: Selection, after position: IndexPosition?, count: Int
     ) throws -> (photos: [File], hasMore: Bool, lastFormerPosition: Int64) {
-        let (lastDeleted, lastFormerPosition) =
-            (try lastDeletedFormerPosition(), try lastFormerPosition())
-        guard lastDeleted <= lastFormerPosition else { throw StorageError.damaged(database.path) }
+        let lastFormerPosition = try lastFormerPosition()
         if let position {
+            let lastDeleted = try lastDeletedFormerPosition()
+            guard lastDeleted <= lastFormerPosition else {
+                throw StorageError.damaged(database.path)
+            }
             guard lastDeleted...lastFormerPosition ~= position.lastFormerPosition else {
                 throw ProviderError.staleCursor
             }
