@@ -22,8 +22,8 @@ package struct CaptureDetails: Hashable, Sendable {
 
     /// True if all properties are known.
     var isComplete: Bool {
-        ![camera, lens].contains(nil) && ![exposureTime, aperture, latitude].contains(nil)
-            && iso != nil
+        camera != nil && lens != nil && exposureTime != nil && aperture != nil && iso != nil
+            && latitude != nil
     }
 
     /// Sets unknown properties to those of other details, the latitude only with the longitude.

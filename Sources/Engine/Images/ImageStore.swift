@@ -196,7 +196,7 @@ package final class ImageStore {
         await onFiles { $0.removeAll(of: account) }
     }
 
-    /// Deletes the images of all accounts but some, before any image is fetched.
+    /// Deletes the images of all accounts but some.
     package func forget(besides accounts: Set<AccountID>) async {
         await onFiles { $0.removeAll(besides: accounts) }
     }

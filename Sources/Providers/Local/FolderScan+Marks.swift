@@ -68,8 +68,8 @@ extension FolderScan {
             guard let (path, stamp, edit) = movedMarks[file.id] else { continue }
             (file.root, file.path, file.stamp) = (root, path, stamp)
             // A file that has moved meanwhile is found by its new stamp.
-            if let edit, try read(path) != nil {
-                guard let digest = try digest(of: edit) else {
+            if edit != nil, let result = try read(path) {
+                guard result.stamp == stamp, let digest = result.digest else {
                     unavailable.insert(path)
                     movedMarks[file.id] = nil
                     continue
@@ -247,9 +247,12 @@ extension FolderScan {
     /// be there.
     private func movedPlace(of file: PhotoFile) throws -> Candidate? {
         guard let path = events.destination(of: file.path) else { return nil }
-        let doubt = doubts[path]
-        let other = try doubt == nil ? place(at: path) : nil
-        let place = doubt?.mayBeEdit == false ? doubt?.place : other
+        let place: Candidate? =
+            if let doubt = doubts[path] {
+                doubt.mayBeEdit ? nil : doubt.place
+            } else {
+                try self.place(at: path)
+            }
         return try place?.format != nil && read(path)?.digest != nil ? place : nil
     }
 

@@ -88,6 +88,7 @@ extension PictureFolder {
         let refreshers = entries == nil ? beginRefresh() : []
         let (result, found) = run(entries)
         endRefresh(refreshers, result.map { found })
+        // The rest of the changes is released before the memory is returned.
         let (count, changed) = (found.count, found.changed)
         if entries == nil || count > Self.manyChanges {
             // A large scan allocates much memory, which is returned to the system.
