@@ -13,7 +13,8 @@ nonisolated package struct ProxySettings: Sendable {
     /// A proxy, nil for none; or an error without any part of the value, which may contain a password.
     private typealias Choice = Result<ProxyAddress?, HTTPError>
 
-    private let choices: [ParsedAddress.Scheme: Choice]
+    private let https: Choice
+    private let http: Choice
     private let exceptions: [String]
 
     /// - Parameter environment: Returns the value of a variable; nil or an empty text if it is not set.
@@ -36,11 +37,9 @@ nonisolated package struct ProxySettings: Sendable {
                             ]))
                 }
         }
-        choices = [
-            .https: choice(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"]),
-            // A CGI program gets HTTP_PROXY from the client.
-            .http: choice(["http_proxy", "all_proxy", "ALL_PROXY"]),
-        ]
+        https = choice(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
+        // A CGI program gets HTTP_PROXY from the client.
+        http = choice(["http_proxy", "all_proxy", "ALL_PROXY"])
         exceptions = (setting(["no_proxy", "NO_PROXY"])?.value ?? "").lowercased()
             .split { $0 == "," || $0 == " " }.map(String.init)
     }
@@ -67,7 +66,7 @@ nonisolated package struct ProxySettings: Sendable {
             return nil
         }
         if exceptions.contains(where: { Self.matches($0, host, literal) }) { return nil }
-        return try choices[address.origin.scheme]?.get() ?? nil
+        return try (address.origin.scheme == .https ? https : http).get()
     }
 
     private static func matches(_ exception: String, _ host: String, _ literal: IPAddress?) -> Bool

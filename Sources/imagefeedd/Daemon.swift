@@ -68,34 +68,35 @@ final class Daemon {
         // The tree holds the calls that arrive after the name is owned.
         let tree = BusExporter.makeTree(connection)
         try await instance.lockData { exit(EXIT_SUCCESS) }
+        let data = Store(
+            "\(folders.data)/data.sqlite", .durable, Engine.formats + [LocalProvider.format],
+            lock: instance.data, logger: logger
+        ) {
+            Task { @MainActor in Daemon.current?.engine?.storeChanged() }
+        }
+        // The accounts are what the rest of the start waits for.
+        data.open()
         folders.cache = try await instance.lockCache(folders.cache)
-        let daemon = Daemon(connection, tree, instance, folders, logger: logger)
+        let daemon = Daemon(connection, tree, instance, folders, data, logger: logger)
         current = daemon
         try await daemon.run(signals: signals)
     }
 
     private init(
         _ connection: BusConnection, _ tree: ObjectTree, _ instance: SingleInstance,
-        _ folders: UserFolders, logger: Logger
+        _ folders: UserFolders, _ data: Store, logger: Logger
     ) {
         self.connection = connection
         self.tree = tree
         self.instance = instance
         self.folders = folders
+        self.data = data
         self.logger = logger
         settings = ConfiguredSettings(folders)
         let configuration = settings.configuration
-        data = Store(
-            "\(folders.data)/data.sqlite", .durable, Engine.formats + [LocalProvider.format],
-            lock: instance.data, logger: logger
-        ) {
-            Task { @MainActor in Daemon.current?.engine?.storeChanged() }
-        }
         cache = Store(
             "\(folders.cache)/cache.sqlite", .disposable, Engine.cacheFormats, cacheKibibytes: 64,
             logger: logger)
-        data.open()
-        cache.open()
         local = LocalProvider(
             pictures: configuration.picturesFolder(folders), data: data,
             cache: folders.cache,
@@ -140,7 +141,7 @@ final class Daemon {
         }
     }
 
-    /// Opens the store, requests the bus name and starts the engine. Earlier calls are held.
+    /// Reads the accounts, requests the bus name and starts the engine. Earlier calls are held.
     ///
     /// - Parameter signals: The signal handlers. Their actions are set.
     /// - Throws: `StorageError`; `BusError`; ``SingleInstance/Refusal``.
@@ -154,11 +155,12 @@ final class Daemon {
         let accounts =
             data.writeError == nil
             ? Set(contents.accounts.filter(\.isLoggedIn).map(\.id)) : nil
-        var slideshows = try await slideshowStore.contents(of: accounts)
-        await slideshows.findImages(files)
+        async let stored = slideshowStore.contents(of: accounts)
         try await instance.ownName { [unowned self] in
             end("Another daemon has replaced this one")
         }
+        var slideshows = try await stored
+        await slideshows.findImages(files)
         plugins.start()
         let engine = Engine(
             providers: providers + plugins.providers, store: store, contents: contents,

@@ -145,7 +145,12 @@ package final class Engine {
 
     /// Returns true if an account may have a token or a key, also if its provider is no longer installed.
     static func mayHaveSecret(_ provider: any Provider) -> Bool {
-        if case .none = provider.loginMethod { provider is UnusableProvider } else { true }
+        // A cast that fails looks for types of Foundation, once.
+        if case .none = provider.loginMethod {
+            type(of: provider) == UnusableProvider.self
+        } else {
+            true
+        }
     }
 
     /// Ends all sessions and closes the store. Blocks until all data is written.

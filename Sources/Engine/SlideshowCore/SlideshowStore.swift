@@ -69,14 +69,17 @@ nonisolated package struct SlideshowStore: Sendable {
             return (try tables.settings(), try tables.hidden())
         }
         contents.hidden = hidden
-        await deletePlaylists(besides: Set(settings.keys).union([""]), of: accounts)
-        for (name, settings) in settings.merging(
-            ["": SlideshowSettings()], uniquingKeysWith: { stored, _ in stored })
-        {
-            let stored = try? await cache.run {
-                try PlaylistTables(database: $0, name: name).playlist(settings)
+        let all = settings.merging(["": SlideshowSettings()]) { stored, _ in stored }
+        let stored = try? await cache.run { database in
+            let isDeleted = try Self.deletePlaylists(besides: all, of: accounts, in: database)
+            let playlists = try all.map { name, settings in
+                (name, try PlaylistTables(database: database, name: name).playlist(settings))
             }
-            var playlist = stored ?? .unread(settings)
+            return (playlists: Dictionary(uniqueKeysWithValues: playlists), isDeleted: isDeleted)
+        }
+        if stored?.isDeleted == true { await cache.scrub() }
+        for (name, settings) in all {
+            var playlist = stored?.playlists[name] ?? .unread(settings)
             for (id, number) in hidden where number > playlist.hideNumber {
                 playlist.hide(id, number)
             }
@@ -87,19 +90,21 @@ nonisolated package struct SlideshowStore: Sendable {
 
     /// Deletes the playlists of unknown slideshows, which remain if the data are lost: no account that leaves would delete
     /// its photos from them. Those with other accounts remain if the cache could not be written at the logout.
-    private func deletePlaylists(besides names: Set<String>, of accounts: Set<AccountID>?) async {
-        let isDeleted = try? await cache.run { database in
-            let unknown = try database.all("SELECT name FROM playlist_state") {
-                PlaylistTables(database: database, name: $0.text(0))
-            }.filter { playlist in
-                if !names.contains(playlist.name) { return true }
-                guard let accounts else { return false }
-                return try !playlist.accounts().isSubset(of: accounts)
-            }
-            for playlist in unknown { try playlist.delete() }
-            return !unknown.isEmpty
+    ///
+    /// - Returns: True if there was one.
+    private static func deletePlaylists(
+        besides settings: [String: SlideshowSettings], of accounts: Set<AccountID>?,
+        in database: Database
+    ) throws -> Bool {
+        let unknown = try database.all("SELECT name FROM playlist_state") {
+            PlaylistTables(database: database, name: $0.text(0))
+        }.filter { playlist in
+            if settings[playlist.name] == nil { return true }
+            guard let accounts else { return false }
+            return try !playlist.accounts().isSubset(of: accounts)
         }
-        if isDeleted == true { await cache.scrub() }
+        for playlist in unknown { try playlist.delete() }
+        return !unknown.isEmpty
     }
 
     /// Stores the settings of a slideshow, which exists from then on.
