@@ -1,3 +1,4 @@
+internal import CLinux
 internal import ImageMetadata
 internal import ProviderKit
 internal import Storage
@@ -154,8 +155,10 @@ final class MetadataReader: Sendable {
     @MainActor
     private func readRest() async {
         try? await clock.sleep(for: Self.startDelay)
+        var hadManyRows = false
         while let rows = await nextOfRest() {
             let begin = ContinuousClock.now
+            hadManyRows = hadManyRows || rows.count >= Self.restBatch
             let (photos, moved) = await readMetadata(rows, .later)
             let edited = state.withLock { state in
                 defer { state.edited.subtract(rows) }
@@ -166,6 +169,10 @@ final class MetadataReader: Sendable {
             let pause = (ContinuousClock.now - begin) * Self.pauseFactor
             try? await clock.sleep(for: max(Self.minimumPause, pause))
         }
+        guard hadManyRows else { return }
+        await store.releaseMemory()
+        // Not on the main thread: it takes some milliseconds.
+        try? await store.run { _ in _ = malloc_trim(0) }
     }
 
     private func nextOfRest() async -> [Int64]? {
