@@ -27,7 +27,8 @@ package final class ObjectTree {
     /// True after ``start()``.
     private var isStarted = false
     private var isHandlingScheduled = false
-    private var handledCalls = 0
+    /// The number of calls so far.
+    package private(set) var handledCalls = 0
     private static let manyCalls = 1000
     /// The number of calls with file descriptors that arrived before the start.
     private var heldCallsWithDescriptors = 0

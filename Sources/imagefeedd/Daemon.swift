@@ -245,12 +245,17 @@ final class Daemon {
         return ports
     }
 
-    /// Releases memory after a minute without requests to a service, and after many calls.
+    /// Releases memory after a minute without requests to a service, and when many calls have ended.
     private func trimMemory(after delay: Duration = .zero) {
         guard !isTrimming else { return }
         isTrimming = true
         Task {
-            try? await Task.sleep(for: delay)
+            var earlierCalls = 0
+            repeat {
+                earlierCalls = tree.handledCalls
+                try? await Task.sleep(for: delay)
+                // A client may make a call now and then for ever.
+            } while tree.handledCalls > earlierCalls + 10
             isTrimming = false
             service?.releaseMemory()
             await engine?.releaseMemory()
