@@ -172,8 +172,6 @@ final class Daemon {
             runtimeFolder: folders.runtime,
             findProviders: { [plugins] in await plugins.findInstalled() })
         tree.onManyCalls = { [unowned self] in trimMemory(after: .seconds(2)) }
-        // The caller that made the bus start the daemon is served first.
-        tree.start()
         let network = NetworkWatch(logger: logger) { status in
             engine.isMetered = status.isMetered
             engine.setOnline(status.isOnline)
@@ -205,6 +203,8 @@ final class Daemon {
             engine.reportPluginFailure(id, name: name, reason: reason)
         }
         engine.start()
+        // A call that made the bus start the daemon finds the sessions.
+        tree.start()
         reportProblems()
         reportMissingLimits()
         if let accounts { await engine.deleteCache(besides: accounts) }

@@ -1,6 +1,7 @@
 import Contract
 import DBus
 import Glibc
+import ProviderKit
 import System
 import TestSupport
 import Testing
@@ -41,6 +42,40 @@ struct SingleInstanceTests {
         return (connection, service)
     }
 
+    /// Returns a connection to the other bus, on which a call starts the daemon.
+    private func connectWithActivation() async throws -> BusConnection {
+        let variables = try environment().map { "\($0.key)=\($0.value)" }
+        try other.addService(
+            ServiceName.bus,
+            command: "/usr/bin/env \(variables.joined(separator: " ")) \(RunningDaemon.path)")
+        let client = try other.connect()
+        try await BusProxy(client, .bus, "/org/freedesktop/DBus")
+            .perform("org.freedesktop.DBus", "ReloadConfig")
+        return client
+    }
+
+    @Test func `a call that starts the daemon finds the sessions of the accounts`() async throws {
+        let (daemon, _, ada) = try await startWithUser(["a", "b"])
+        let ids = try await ada.ids()
+        try await daemon.stop()
+        let client = TestClient(try await connectWithActivation())
+        let calls: [@MainActor (AccountClient) async throws -> Bool] = [
+            { try await $0.ids() == ids },
+            { try await $0.like(ids[0]) == .done },
+            { try await $0.photo(ids[0])["liked"] == .bool(true) },
+        ]
+        for call in calls {
+            let isRight = try await client.connection.waitForOwner(of: ServiceName.bus) {
+                try await call(client.service.account(ada.path))
+            }
+            #expect(isRight)
+            let process = try await client.process()
+            try await client.connection.waitForOwner(of: ServiceName.bus, isGone: true) {
+                Glibc.kill(process, SIGTERM)
+            }
+        }
+    }
+
     @Test func `a second daemon reports that the data folder is in use`() async throws {
         let daemon = try await RunningDaemon()
         let result = try await start().result()
@@ -55,13 +90,7 @@ struct SingleInstanceTests {
 
     @Test func `the activation of a second daemon fails immediately`() async throws {
         let daemon = try await RunningDaemon()
-        let variables = try environment().map { "\($0.key)=\($0.value)" }
-        try other.addService(
-            ServiceName.bus,
-            command: "/usr/bin/env \(variables.joined(separator: " ")) \(RunningDaemon.path)")
-        let client = try other.connect()
-        try await BusProxy(client, .bus, "/org/freedesktop/DBus")
-            .perform("org.freedesktop.DBus", "ReloadConfig")
+        let client = try await connectWithActivation()
         let reply = await errorReply { _ = try await ServiceClient(client).objects() }
         // If the daemon did not exit, the error after 25 s would be `TimedOut` or `NoReply`.
         #expect(reply?.name == "org.freedesktop.DBus.Error.Spawn.ChildExited")
