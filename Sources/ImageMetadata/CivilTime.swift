@@ -68,13 +68,14 @@ extension CivilTime {
     }
 
     /// Reads the time in the name of a file, as phones, messengers and programs for screenshots write it:
-    /// `PXL_20231128_101112123`, `IMG-20231128-WA0001`, `2023-11-28 10.11.12`, `photo_1@28-11-2023_10-11-12`, or as
-    /// milliseconds since 1970. Without a time of day, it is midnight.
+    /// `PXL_20231128_101112123`, `IMG-20231128-WA0001`, `2023-11-28 10.11.12`, `28.11.2023 10.11.12`,
+    /// `photo_1@28-11-2023_10-11-12`, or as milliseconds since 1970. Without a time of day, it is midnight.
     ///
     /// - Parameter name: The name, as bytes of the file system.
     package init?(fileName name: some Collection<UInt8>) {
         let name = Array(name)
-        for start in name.indices where start == 0 || !name[start - 1].isDigit {
+        var end = 0
+        for start in name.indices where start >= end && (start == 0 || !name[start - 1].isDigit) {
             var rest = name[start...]
             if rest.first != UInt8(ascii: "0"), rest.prefix(while: \.isDigit).count == 13,
                 let milliseconds = rest.popNumber(13...13)
@@ -83,19 +84,21 @@ extension CivilTime {
                 if isPlausible { return }
                 continue
             }
-            let isNumber = rest.dropFirst(5).prefix(while: \.isDigit).count == 4
             // Exports of Telegram have the day first.
-            let isDayFirst = name[..<start].last == UInt8(ascii: "@")
-            guard let date = rest.popDate() ?? (isDayFirst ? rest.popDayFirstDate() : nil),
-                date.year >= 1990
-            else { continue }
+            let isExport = name[..<start].last == UInt8(ascii: "@")
+            let dayFirstDate = rest.popDayFirstDate(isCertain: isExport)
+            // The year of a removed date does not begin another one.
+            end = rest.startIndex
+            let isNumber =
+                dayFirstDate == nil && rest.dropFirst(5).prefix(while: \.isDigit).count == 4
+            guard let date = dayFirstDate ?? rest.popDate(), date.year >= 1990 else { continue }
             let time = rest.popTime(isInName: true)
             // A longer number is not a date, and `2021-1104` is one only before a time.
             guard time != nil || rest.first?.isDigit != true && !isNumber else { continue }
             // A fraction of a second may precede a mark of UTC.
-            let end = rest.drop(while: \.isDigit)
-            let digits = end.dropFirst().prefix(while: \.isDigit)
-            let mark = digits.isEmpty ? end : end[digits.endIndex...]
+            let suffix = rest.drop(while: \.isDigit)
+            let digits = suffix.dropFirst().prefix(while: \.isDigit)
+            let mark = digits.isEmpty ? suffix : suffix[digits.endIndex...]
             // The camera of Pixel phones and the uploads of OneDrive write UTC, other programs state it.
             let isUTC =
                 name[..<start].suffix(4).elementsEqual("PXL_".utf8)
@@ -162,11 +165,17 @@ extension ArraySlice<UInt8> {
         return CalendarDate(year: year, month: month, day: day)
     }
 
-    /// Removes a date that exists: `28-11-2023`.
-    fileprivate mutating func popDayFirstDate() -> CalendarDate? {
-        guard let day = popNumber(2...2), popOne(of: "-"), let month = popNumber(2...2),
-            popOne(of: "-"), let year = popNumber(4...4)
+    /// Removes a date with the day first, and returns it if it exists. Without a point, as in `05-06-2023`, the month may be
+    /// first, unless it is certain that it is not: that date is removed, but not returned.
+    fileprivate mutating func popDayFirstDate(isCertain: Bool) -> CalendarDate? {
+        var rest = self
+        guard let day = rest.popNumber(1...2), let separator = rest.popFirst(),
+            "-._".utf8.contains(separator), let month = rest.popNumber(1...2),
+            rest.popFirst() == separator, let year = rest.popNumber(4...4),
+            rest.first?.isDigit != true
         else { return nil }
+        self = rest
+        guard isCertain || day > 12 || separator == UInt8(ascii: ".") else { return nil }
         return CalendarDate(year: year, month: month, day: day)
     }
 

@@ -88,9 +88,27 @@ struct CivilTimeTests {
         ("photo_1@28-11-2023_10-11-12.jpg", 36_672), ("photo@2023-11-28_10-11-12.jpg", 36_672),
         ("截屏2023-11-28 上午10.11.12.png", 36_672), ("截屏2023-11-28 下午1.11.12.png", 47_472),
         ("스크린샷 2023-11-28 오후 1.11.12.png", 47_472), ("20231128_241112.jpg", 0),
+        ("Foto 28.11.2023 10-11-12.jpg", 36_672), ("Bild_28.11.2023_10.11.12.jpg", 36_672),
+        ("Photo 28-11-2023 10 11 12.jpg", 36_672), ("28-11-2023 10-11-12.jpg", 36_672),
+        ("28_11_2023_10_11_12.jpg", 36_672), ("Foto 28.11.2023 08.09.jpg", 0),
     ])
     func `the time in a file name is read`(name: String, seconds: Int64) {
         #expect(CivilTime(fileName: name.utf8)?.seconds == 1_701_129_600 + seconds)
+    }
+
+    @Test(
+        arguments: [
+            ("Scan 07.06.2015 08_09.jpg", 1_433_635_200),
+            ("Scan 7.6.2015 08.09.jpg", 1_433_635_200), ("07.6.2015.jpg", 1_433_635_200),
+            ("a@07-06-2015_10-11-12.jpg", 1_433_671_872),
+            ("07-06-2015 10-11-12.jpg", nil), ("IMG 12-24-2019 10.11.12.jpg", nil),
+            ("12.24.2019 10.11.12.jpg", nil), ("01-02-20150607.jpg", 1_433_635_200),
+            ("07-06-2015 08.09 20150607.jpg", 1_433_635_200),
+        ] as [(String, Int64?)])
+    func `a date with the day first in a file name is read unless the month may be first`(
+        name: String, seconds: Int64?
+    ) {
+        #expect(CivilTime(fileName: name.utf8)?.seconds == seconds)
     }
 
     @Test(
