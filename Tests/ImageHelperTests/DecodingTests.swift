@@ -64,6 +64,27 @@ struct DecodingTests {
         try await expect([color, color, color, color], in: name, atMost: 2)
     }
 
+    @Test(arguments: [(31_270, true), (31_271, true), (34_570, false)] as [(UInt32, Bool)])
+    func `a PNG file with the chromaticities and about the gamma of sRGB is sRGB`(
+        whiteX: UInt32, isStandard: Bool
+    ) {
+        let points = [whiteX, 32_900, 64_000, 33_000, 30_000, 60_000, 15_000, 6_000]
+        var file = Array(TestImages.png(1, 1)[..<33])
+        for (type, numbers) in [("gAMA", [45_455]), ("cHRM", points)] {
+            file += [0, 0, 0, UInt8(numbers.count * 4)] + Array(type.utf8)
+            for number in numbers { withUnsafeBytes(of: number.bigEndian) { file += $0 } }
+            file += [0, 0, 0, 0]
+        }
+        let colors = file.withUnsafeBytes { PNGDecoder.colors($0) }
+        if case .sRGB? = colors {
+            #expect(isStandard)
+        } else if case .gamma? = colors {
+            #expect(!isStandard)
+        } else {
+            Issue.record("The colors are not described.")
+        }
+    }
+
     @Test(arguments: ["alpha.png", "alpha.webp"])
     func `colors are multiplied by alpha`(name: String) async throws {
         try await expect(

@@ -156,7 +156,7 @@ extension shim_color {
     }
 
     /// The chromaticities of sRGB.
-    private static let bt709 = [0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06]
+    static let bt709 = [0.3127, 0.3290, 0.64, 0.33, 0.30, 0.60, 0.15, 0.06]
 
     private func profile(_ points: [Double], _ curve: [UInt16]) -> cmsHPROFILE? {
         func point(_ index: Int) -> cmsCIExyY {

@@ -83,7 +83,10 @@ struct PNGDecoder: ImageDecoder {
         if isStandard { return .sRGB }
         // Chromaticities without a gamma have no effect.
         guard let exponent else { return nil }
-        let isUsual = (2.1...2.3).contains(exponent)
-        return isUsual && points == nil ? .sRGB : .gamma(exponent, points)
+        // ImageMagick and other programs describe sRGB by its chromaticities and about its gamma.
+        let isUsual =
+            (2.1...2.3).contains(exponent)
+            && zip(points ?? [], shim_color.bt709).allSatisfy { abs($0 - $1) <= 0.002 }
+        return isUsual ? .sRGB : .gamma(exponent, points)
     }
 }
