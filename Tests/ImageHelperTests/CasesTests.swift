@@ -73,6 +73,17 @@ struct CasesTests {
         #expect(Self.isClose(color(of: image, 3), [85, 85, 85, 128], atMost: 1))
     }
 
+    @Test func `gray of CIE L*a*b* is gray`() async throws {
+        let image = try await pixels("lab.tiff")
+        for (index, expected) in [[255, 0, 0], [127, 127, 127], [64, 64, 64], [255, 255, 255]]
+            .enumerated()
+        {
+            #expect(
+                Self.isClose(color(of: image, index), expected + [255], atMost: 6),
+                "part \(index): \(self.color(of: image, index))")
+        }
+    }
+
     @Test(arguments: [[0], [1, 2, 3], [UInt8](repeating: 0, count: 5000)] as [[UInt8]])
     func `stray bytes between the blocks of a GIF are skipped`(stray: [UInt8]) async throws {
         var bytes = try ImageHelperFixture.sample("Cases/small-screen.gif")

@@ -42,7 +42,8 @@ typedef void (*TIFFUnmapFileProc)(thandle_t, void *, uint64_t);
     each(TIFFTAG_STRIPBYTECOUNTS, 279) \
     each(TIFFTAG_STRIPOFFSETS, 273) \
     each(TIFFTAG_TILELENGTH, 323) \
-    each(TIFFTAG_TILEWIDTH, 322)
+    each(TIFFTAG_TILEWIDTH, 322) \
+    each(TIFFTAG_WHITEPOINT, 318)
 enum { SHIM_TIFF_NUMBERS(SHIM_NUMBER) };
 
 #define SHIM_TIFF_FUNCTIONS(each) \
@@ -61,6 +62,7 @@ enum { SHIM_TIFF_NUMBERS(SHIM_NUMBER) };
     each(ssize_t, TIFFReadTile, (TIFF *tiff, void *tile, uint32_t x, uint32_t y, uint32_t z, uint16_t sample)) \
     each(ssize_t, TIFFScanlineSize, (TIFF *tiff)) \
     each(TIFFErrorHandler, TIFFSetErrorHandler, (TIFFErrorHandler handler)) \
+    each(int, TIFFSetField, (TIFF *tiff, uint32_t tag, ...)) \
     each(int, TIFFSetSubDirectory, (TIFF *tiff, uint64_t offset)) \
     each(TIFFErrorHandler, TIFFSetWarningHandler, (TIFFErrorHandler handler)) \
     each(ssize_t, TIFFTileRowSize, (TIFF *tiff))
@@ -136,6 +138,13 @@ static inline int shim_tiff_cut(const struct shim_tiff *f, TIFF *tiff, const str
     if (!f->TIFFGetField(tiff, SHIM_TIFFTAG_STRIPBYTECOUNTS, &counts) || !counts || counts[0] <= rest) return 0;
     counts[0] = rest;
     return 1;
+}
+
+// Makes the white of sRGB that of the image. The library does not adapt colors of CIE L*a*b*, whose white is usually
+// that of D50, which is yellow in sRGB.
+static inline void shim_tiff_set_white(const struct shim_tiff *f, TIFF *tiff) {
+    const float white[2] = {0.3127f, 0.3290f};
+    f->TIFFSetField(tiff, SHIM_TIFFTAG_WHITEPOINT, white);
 }
 
 // The kind of the first extra channel; 0 if there is none.

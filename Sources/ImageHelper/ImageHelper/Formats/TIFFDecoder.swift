@@ -242,6 +242,7 @@ struct TIFFDecoder: ImageDecoder {
             }
             let pixels = try ImageLimits.allocate(width: width, height: height)
             defer { free(pixels) }
+            shim_tiff_set_white(functions, tiff)
             // With the orientation of the file, the library leaves the rows as they are.
             let isWhole =
                 functions.pointee.TIFFReadRGBAImageOriented(
