@@ -270,7 +270,8 @@ final class Daemon {
     private func end(_ reason: Logger.Message) -> Never {
         ExitDeadline.start()
         logger.info(reason)
-        engine?.stop()
+        // A process that is blocked in the file system of the cache keeps its locks after its end.
+        engine?.stop { instance.data.release() }
         // Before the name is released, so that the next daemon can lock the folders.
         instance.release()
         plugins.stop()

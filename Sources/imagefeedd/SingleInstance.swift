@@ -102,7 +102,9 @@ final class SingleInstance {
     func lockCache(_ folder: String) async throws -> String {
         let lock = FolderLock(folder: folder)
         cache = lock
-        let attempt = try await wait(for: lock, Self.releaseTime)
+        // A daemon that is being replaced unlocks its data first.
+        let limit = isReplacing ? Self.replacementTime : Self.releaseTime
+        let attempt = try await wait(for: lock, limit)
         let hash = StableHash(of: data.folder.utf8).value.hexDigits
         let own = FolderLock(folder: "\(folder)-\(hash)")
         guard case .inUse = attempt else {

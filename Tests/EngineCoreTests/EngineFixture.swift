@@ -133,11 +133,15 @@ final class EngineFixture: EngineObserver {
         Store(directory.appending("data/data.sqlite"), .durable, Engine.formats)
     }
 
-    /// Holds all tasks of the store until the result is opened. The writers of a locked file would wait for at most
-    /// two seconds.
-    func holdStore() async throws -> Gate {
+    /// Holds all tasks of a store until the result is opened. The writers of a locked file would wait for at most two
+    /// seconds.
+    ///
+    /// - Parameter other: The store; nil for that of the accounts.
+    /// - Returns: The gate that holds the tasks.
+    /// - Throws: An error of the test.
+    func holdStore(_ other: Store? = nil) async throws -> Gate {
         let (gate, isHeld) = (Gate(), Observed(false))
-        let queue = store.likes(of: AccountID(stored: "")).store
+        let queue = other ?? store.likes(of: AccountID(stored: "")).store
         Task {
             _ = try? await queue.run { _ in
                 isHeld.update { $0 = true }

@@ -260,6 +260,17 @@ struct FeedFailureTests {
         #expect(try fixture.feedRows("photo") == 0)
     }
 
+    @Test func `the data are saved before the end waits for the disk of the cache`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        let gate = try await fixture.base.holdStore(fixture.engine.stores.feeds.store)
+        var isSaved = false
+        fixture.engine.stop {
+            isSaved = true
+            gate.open()
+        }
+        #expect(isSaved)
+    }
+
     // MARK: Limits
 
     @Test func `the least recently read sources are removed`() async throws {

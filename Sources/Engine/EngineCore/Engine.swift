@@ -153,14 +153,18 @@ package final class Engine {
         }
     }
 
-    /// Ends all sessions and closes the store. Blocks until all data is written.
-    package func stop() {
+    /// Ends all sessions and closes the stores. Blocks until all data is written.
+    ///
+    /// - Parameter onSaved: Called when the store of the accounts is closed, before the cache is closed, whose disk may not
+    ///   respond.
+    package func stop(onSaved: () -> Void = {}) {
         transfers.stop("The daemon is shutting down.")
         notifications.stop()
         slideshows.stop()
         revocations.stop()
         for account in accounts.all { account.endSession() }
         store.close()
+        onSaved()
         cache.close()
     }
 
