@@ -278,6 +278,8 @@ package final class Database {
         switch code & 0xff {
         case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return
         case SQLITE_FULL: throw .full
+        // SQLite has an error of its own only for an ordinary write on a full disk.
+        case SQLITE_IOERR where [ENOSPC, EDQUOT].contains(sqlite3_system_errno(raw)): throw .full
         case SQLITE_CORRUPT, SQLITE_NOTADB: throw .damaged(path)
         case SQLITE_READONLY:
             throw .readOnly(path, readOnlyReason(path))

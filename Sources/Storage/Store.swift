@@ -15,8 +15,8 @@ package final class Store: Sendable {
         /// The contents cannot be fetched again. Each commit is on the disk. A damaged file is kept, and what can be
         /// read of it is copied into a new one. A file that cannot be written is read, and each write tries again.
         case durable
-        /// The contents can be created again. A file that cannot be used is deleted. While there can be no file, the
-        /// contents are in memory.
+        /// The contents can be created again. A file that cannot be used is deleted. While the disk is full or there can
+        /// be no file, the contents are in memory.
         case disposable
     }
 
@@ -306,12 +306,17 @@ package final class Store: Sendable {
                 }
                 closeAll()
             case .disposable:
-                let isGone = database.isMoved(from: path)
-                guard isGone || isRetryDue else { return database }
-                closeAll()
+                if database.isMoved(from: path) {
+                    closeAll()
+                    replacements.add(1, ordering: .relaxed)
+                    // The caller must know that the contents are gone.
+                    throw .damaged(path)
+                }
+                // The contents in memory stay until then.
+                guard isRetryDue, let file = openUsableFile() else { return database }
                 replacements.add(1, ordering: .relaxed)
-                // The caller must know that the contents are gone.
-                if isGone { throw .damaged(path) }
+                self.database = file
+                return file
             }
         }
         let opened = try policy == .durable ? openDurable() : openDisposable()
@@ -478,7 +483,7 @@ package final class Store: Sendable {
             metadata: ["path": "\(path)", "reason": "\(error)"])
     }
 
-    /// True if a file that could not be used may be usable again. The contents in memory stay until then.
+    /// True if a file that could not be used may be usable again.
     private var isRetryDue: Bool {
         state.withLock { state in
             guard let failed = state.failed, SuspendingClock.now >= failed + Self.pause else {
@@ -504,17 +509,10 @@ package final class Store: Sendable {
     private func openDisposable() throws(StorageError) -> Database {
         guard path != ":memory:" else { return try Database.inMemory(formats) }
         let failed = state.withLock(\.failed)
-        if failed.map({ SuspendingClock.now >= $0 + Self.pause }) ?? true {
-            do throws(StorageError) {
-                let database = try openFile()
-                state.withLock { state in
-                    state.failed = nil
-                    state.shared = readers == nil ? nil : database.identity
-                }
-                return database
-            } catch {
-                recordFailure(error)
-            }
+        if failed.map({ SuspendingClock.now >= $0 + Self.pause }) ?? true,
+            let database = openUsableFile()
+        {
+            return database
         }
         let file = StoreFile(path)
         if file.hasLog, FileStatus(file.path)?.byteCount ?? 0 <= Self.maximumBytes,
@@ -526,6 +524,21 @@ package final class Store: Sendable {
         let damaged = DamagedDatabase(file, maximumBytes: Self.maximumBytes)
         _ = try? damaged?.copy(to: database)
         return database
+    }
+
+    /// Opens the file; returns nil and records the failure if that is not possible.
+    private func openUsableFile() -> Database? {
+        do throws(StorageError) {
+            let database = try openFile()
+            state.withLock { state in
+                state.failed = nil
+                state.shared = readers == nil ? nil : database.identity
+            }
+            return database
+        } catch {
+            recordFailure(error)
+            return nil
+        }
     }
 
     private func openFile() throws(StorageError) -> Database {

@@ -325,6 +325,27 @@ extension Database {
         }
     }
 
+    @Test(.enabled(if: geteuid() == 0))
+    func `a disposable file on a full disk is read into memory and stays`() throws {
+        try fill(disposable())
+        let copy = folder.appending("copy.sqlite")
+        #expect(rename(path, copy) == 0)
+        let disk = folder.appending("data")
+        guard mount("none", disk, "tmpfs", 0, "size=256k,mode=700") == 0 else { return }
+        defer { umount2(disk, Int32(MNT_DETACH)) }
+        try FileManager.default.copyItem(atPath: copy, toPath: path)
+        let filling = creat("\(disk)/filling", 0o600)
+        let block = [UInt8](repeating: 0, count: 4096)
+        while Glibc.write(filling, block, block.count) > 0 {}
+        close(filling)
+        let store = disposable(hasReader: true)
+        #expect(try store.runAndWait { try $0.count("liked") } == 3)
+        try store.runAndWait { try $0.add(account: "b") }
+        store.close()
+        unlink("\(disk)/filling")
+        #expect(try disposable(hasReader: true).runAndWait { try $0.count("liked") } == 3)
+    }
+
     @Test(arguments: [Int64.min, .max])
     func `a number that is too large for calculations is damage of a disposable file`(
         number: Int64
