@@ -288,12 +288,13 @@ final class Daemon {
         http?.userAgent = settings.userAgent
         if settings.hasContact != hadContact { engine?.restartSessions(of: "daily") }
         notifications.isWanted = settings.configuration.areNotificationsEnabled
-        reportProblems()
         if local.setPicturesFolder(settings.configuration.picturesFolder(folders)) {
             engine?.restartSessions(of: local.info.id)
         }
         engine?.setRefreshInterval(settings.configuration.refreshInterval)
         plugins.reload()
+        // A manifest may be as new as the settings of its plugin.
+        reportProblems()
         engine?.settingsChanged()
         http?.certificateFiles = settings.configuration.certificateFiles(folders)
         logger.info("The configuration was read again")

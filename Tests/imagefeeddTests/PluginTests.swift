@@ -46,6 +46,14 @@ struct PluginTests {
         #expect(odd["State"] == .string("invalid"))
     }
 
+    @Test func `the settings of a plugin that was just installed are not reported`() async throws {
+        let daemon = try await RunningDaemon()
+        try PrivateBus.current.directory.write(
+            "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
+        try await daemon.configure("[Provider odd]\nTitle=short\n")
+        #expect(!daemon.process.standardError.value.text.contains("there is no such provider"))
+    }
+
     @Test func `an account with a long ID has images and downloads`() async throws {
         let fixture = try await PluginContext.start().fixture
         // Each `%` takes three bytes in the ID.
