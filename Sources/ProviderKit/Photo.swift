@@ -145,7 +145,7 @@ public struct Photo: Hashable, Sendable {
     /// The maximum length of ``title``, in characters.
     private static let maximumTitleLength = 200
     /// The maximum length of ``text``, in characters.
-    static let maximumTextLength = 5000
+    package static let maximumTextLength = 5000
 }
 
 /// A point of a photo. The centre is 0, 0.

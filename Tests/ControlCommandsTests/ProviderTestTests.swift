@@ -23,6 +23,17 @@ struct ProviderTestTests {
         #expect(try Set(report.checks.map(\.section)).isSubset(of: PluginFolder.headings()))
     }
 
+    @Test func `a long title is not a fault`() async throws {
+        let folder = try PluginFolder()
+        try folder.write(
+            opening: """
+                def photo(id):
+                    return {"id": str(id), "title": "x" * 300, "images": {"full": link("photo.jpg")}}
+                """)
+        let report = try await folder.test("odd", ["--username", "ada"], status: 0)
+        #expect(report.checks("failed", "warning").map(\.findings) == [])
+    }
+
     @Test func `the example in Python passes`() async throws {
         let folder = try PluginFolder { request in
             guard request.target == "/feed.xml" else {
@@ -504,6 +515,10 @@ struct ProviderTestTests {
             name: "a title with a character reference",
             photos: "{**photo(10), 'title': 'Fog &amp; rain'}", section: "Photos",
             text: "“title” contains HTML", isWarning: true),
+        Fault(
+            name: "a text of more than 5000 characters",
+            photos: "{**photo(10), 'text': 'x' * 5001}", section: "Photos",
+            text: "“text” has more than 5000 characters", isWarning: true),
         Fault(
             name: "a full image that is missing",
             photos: "{'id': '10', 'images': {'thumb': link('photo.jpg'), 'full': link('missing')}}",

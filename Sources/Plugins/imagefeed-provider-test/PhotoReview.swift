@@ -54,11 +54,18 @@ struct PhotoReview {
             switch (field.value, value) {
             case (.text(.line, _, _), .string(let text)),
                 (.text(.paragraphs, _, _), .string(let text)):
-                if shown[key] != value, !text.isEmpty {
-                    add(
+                // A long title becomes the text, too.
+                if shown[key] != value, !text.isEmpty,
+                    key != "title" || ServiceText.line(text) != text
+                {
+                    let limit =
                         text.utf8.count > ServiceText.maximumLength
-                            ? "“\(key)” has more than \(ServiceText.maximumLength >> 10) KiB and is shortened"
-                            : "“\(key)” has control characters or extra white space, which are removed",
+                        ? "\(ServiceText.maximumLength >> 10) KiB"
+                        : key == "text" && text.count > Photo.maximumTextLength
+                            ? "\(Photo.maximumTextLength) characters" : nil
+                    add(
+                        limit.map { "“\(key)” has more than \($0) and is shortened" }
+                            ?? "“\(key)” has control characters or extra white space, which are removed",
                         id)
                 }
                 // A tag loses its “<”, a character reference its “;”.
