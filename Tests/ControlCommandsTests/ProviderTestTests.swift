@@ -516,6 +516,14 @@ struct ProviderTestTests {
             photos: "{**photo(10), 'title': 'Fog &amp; rain'}", section: "Photos",
             text: "“title” contains HTML", isWarning: true),
         Fault(
+            name: "a call that is answered twice",
+            body: "if method == 'identify': answer({'username': 'ada'})", section: "THE PROTOCOL",
+            text: "the result of an unknown call"),
+        Fault(
+            name: "an end after an answer",
+            body: "if method == 'photo': answer(photo(params['photo'])); sys.exit(1)",
+            section: "THE PROTOCOL", text: "status 1"),
+        Fault(
             name: "a text of more than 5000 characters",
             photos: "{**photo(10), 'text': 'x' * 5001}", section: "Photos",
             text: "“text” has more than 5000 characters", isWarning: true),

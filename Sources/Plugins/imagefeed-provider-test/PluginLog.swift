@@ -25,6 +25,8 @@ final class PluginLog {
     /// True if the messages and the lines of standard error are printed.
     private let isVerbose: Bool
     private(set) var failures: [Failure] = []
+    /// The first failure while no call was in progress, which no call reports.
+    private(set) var lateFailure: Failure?
     private(set) var errorLines: [String] = []
     /// The requests that the daemon refused, and the calls of unknown methods, each once.
     private(set) var refusals: [String] = []
@@ -83,7 +85,9 @@ final class PluginLog {
             // The first and the last lines are kept.
             if errorLines.count > 100 { errorLines.remove(at: 50) }
         case .invalidResult(let reason): invalidResult = reason
-        case .failed(let kind, let reason): failures.append(Failure(kind: kind, reason: reason))
+        case .failed(let kind, let reason):
+            failures.append(Failure(kind: kind, reason: reason))
+            if calls.isEmpty { lateFailure = lateFailure ?? failures.last }
         case .ended:
             processCount -= 1
             guard processCount == 0 else { return }

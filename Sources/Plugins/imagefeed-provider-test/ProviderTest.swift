@@ -319,6 +319,9 @@ final class ProviderTest {
 
     /// Reports the checks that concern all calls together.
     private func showBehaviour() async {
+        if let failure = log.lateFailure {
+            await Report.check("Between calls", failure.section) { $0.fail(failure.sentence) }
+        }
         await Report.check("Requests on the web", .requests) { check in
             check.note = log.requestCount.counted("request")
             for text in log.refusals { check.fail("The daemon refused a request: \(text)") }
