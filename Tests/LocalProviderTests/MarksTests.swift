@@ -131,6 +131,22 @@ import Testing
         #expect(try await again.session.folder.readNow { try $0.file(row)?.stamp } == stamp)
     }
 
+    /// As after a mount of some file systems.
+    @Test(arguments: ["a", "b", "c"])
+    func `a like does not move to a photo that gets the inode number of another`(deleted: String)
+        async throws
+    {
+        let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
+        try folder.add("b.jpg", seconds: 1_000_000)
+        _ = try await folder.session.refresh(PhotosFixture.all)
+        try await folder.session.folder.store.run { database in
+            try database.execute("UPDATE file SET inode = (SELECT sum(inode) FROM file) - inode")
+        }
+        let again = try await folder.restarted { unlink(folder.path("\(deleted).jpg")) }
+        let liked = try await again.photos().filter(\.isLiked).map(\.title)
+        #expect(liked == (deleted == "a" ? [] : ["a"]))
+    }
+
     // MARK: Links
 
     @Test(.timeLimit(.minutes(10))) func `the target of a link to a file is followed`() async throws

@@ -76,10 +76,12 @@ extension FolderScan {
         let known = try index.file(folder: folder, name: name)
         guard known?.stamp != stamp || candidate.isReported else { return }
         // A file that was moved over another keeps its row; a file that was overwritten keeps the row of the former
-        // one.
-        var moved = known?.stamp.inode == stamp.inode ? nil : try formerRow(stamp, index, former)
+        // one. Some file systems give other inode numbers at each mount, also those of other files.
+        let isUnchanged = known.map { stamp.isUnchanged(since: $0.stamp) } == true
         // True if the name was free since the last scan; nil if that is unknown.
         lazy var wasFree = candidate.mayBeLink ? nil : watcher.wasFree(path, events)
+        let isSame = known?.stamp.inode == stamp.inode || isUnchanged && wasFree != true
+        var moved = isSame ? nil : try formerRow(stamp, index, former)
         if let file = moved, !former.areExchanged(file, known) {
             // A known photo that replaces a marked one is an edit of it.
             let isEdit = known.map { marks.contains($0.id) } == true && wasFree == false
@@ -109,10 +111,10 @@ extension FolderScan {
             format == nil || candidate.event?.hasOnlyAttributes == true
         {
             try index.setStamp(stamp, of: known.id)
-        } else if let known, stamp.isUnchanged(since: known.stamp), known.format == format,
-            !candidate.mayBeLink, !candidate.isReported, wasFree != true
+        } else if let known, isUnchanged, known.format == format, !candidate.mayBeLink,
+            !candidate.isReported, wasFree != true
         {
-            // The file system gives other inode numbers at each mount, or a program has restored the file.
+            // The file has another inode number, or a program has restored it.
             try index.setStamp(stamp, of: known.id)
             if marks.contains(known.id) { movedMarks[known.id] = (path, stamp, nil) }
         } else if let known, marks.contains(known.id) {
@@ -228,7 +230,8 @@ extension FolderScan {
         return former
     }
 
-    /// Returns the row of a moved file: the same file, which is proven to be gone from the path in the row.
+    /// Returns the row of a moved file: the same file, which is proven to be gone from the path in the row. An unchanged
+    /// file there has only another inode number.
     private func formerRow(
         _ stamp: FileStamp, _ index: PictureIndex, _ former: FormerFiles
     ) throws(StorageError) -> PictureIndex.File? {
@@ -236,7 +239,9 @@ extension FolderScan {
         for file in try index.files(stamp: stamp) {
             // A displaced file has a name that no file can have.
             if file.name.first == UInt8(ascii: "/") { return file }
-            if let present = former.present[file.path], present?.inode != stamp.inode {
+            if let present = former.present[file.path], present?.inode != stamp.inode,
+                present?.isUnchanged(since: file.stamp) != true
+            {
                 return file
             }
         }
