@@ -57,6 +57,25 @@ import Testing
         #expect(try await folder.titles() == ["e", "d", "b"])
     }
 
+    @Test func `a network file system is refreshed while all its folders are hidden`()
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let device = try #require(FileStatus(directory.path)).identity.device
+        let files = FileThreads(port: FileSystemPort(remoteDevices: { [device] }))
+        let folder = try PhotosFixture(directory, photos: ["a.jpg"], files: files)
+        try await folder.ready()
+        // Without events.
+        folder.session.folder.watcher.stop()
+        try PhotosFixture.write([], to: Array(folder.path(".nomedia").utf8))
+        await folder.session.refreshUnreported()
+        #expect(try await folder.titles() == [])
+        #expect(folder.session.hasUnreportedFolders)
+        unlink(folder.path(".nomedia"))
+        await folder.session.refreshUnreported()
+        #expect(try await folder.titles() == ["a"])
+    }
+
     @Test func `a local folder is not refreshed`() async throws {
         let files = FileThreads(port: FileSystemPort(remoteDevices: { [] }))
         let folder = try PhotosFixture(photos: ["a.jpg"], files: files)

@@ -174,6 +174,15 @@ final class FolderScan {
             .filter { remote.contains($0.device) || watcher.isUnwatched($0.path) }
     }
 
+    /// Returns true if changes of one of these folders, which are not in the index, are not reported.
+    func areUnreported(_ folders: Set<RelativePath>) -> Bool {
+        let remote = folders.isEmpty ? [] : files.remoteDevices
+        guard !remote.isEmpty else { return false }
+        return files.lookUp(folders.map(absolute)).contains {
+            $0.status.map { remote.contains($0.identity.device) } ?? true
+        }
+    }
+
     /// Returns the paths that are not proven to be absent.
     func existing(_ paths: Set<RelativePath>) -> [RelativePath] {
         zip(paths, files.lookUp(paths.map(absolute))).compactMap { path, lookup in

@@ -202,6 +202,7 @@ extension PictureFolder {
     ) {
         let deep = scan.deepFolders.union(scan.existing(deep))
         let hidden = scan.hidden.union(hidden).subtracting(scan.visitedPaths)
+        let hasHidden = scan.areUnreported(hidden)
         var notices: [String] = []
         if let limit = watcher.exceededLimit {
             notices.append(
@@ -223,7 +224,8 @@ extension PictureFolder {
         }
         let isNew = state.withLock { state in
             (state.deepFolders, state.hiddenFolders) = (deep, hidden)
-            state.hasUnreported = !unreported.isEmpty || watcher.exceededLimit != nil
+            state.hasUnreported =
+                !unreported.isEmpty || hasHidden || watcher.exceededLimit != nil
             defer { state.folderNotices = notices }
             return state.folderNotices != notices
         }
