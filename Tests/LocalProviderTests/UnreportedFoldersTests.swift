@@ -35,6 +35,13 @@ import Testing
         #expect(session.hasUnreportedFolders)
         // Without events.
         session.folder.watcher.stop()
+        func rest() async {
+            for name in ["", "x", "y", "y/z", "y/new"] {
+                PhotosFixture.touch(folder.path(name), seconds: 1_000_000)
+            }
+            await session.refreshUnreported()
+        }
+        await rest()
         try folder.add("y/d.jpg", seconds: 2_000_000)
         try folder.add("y/new/e.jpg", seconds: 3_000_000)
         try FileManager.default.removeItem(atPath: folder.path("x"))
@@ -43,6 +50,7 @@ import Testing
         #expect(try await folder.titles() == ["e", "d", "c", "b"])
         // Files of unchanged folders are not looked up.
         #expect(!calls.value.dropFirst(before).contains { $0.hasSuffix("c.jpg") })
+        await rest()
         let after = calls.value.count
         await session.refreshUnreported()
         #expect(!calls.value.dropFirst(after).contains { $0.hasSuffix(".jpg") })
@@ -55,6 +63,24 @@ import Testing
         unlink(folder.path("y/.nomedia"))
         await session.refreshUnreported()
         #expect(try await folder.titles() == ["e", "d", "b"])
+    }
+
+    @Test func `a file that is being written at a refresh is shown by a later one`() async throws {
+        let directory = try TemporaryDirectory()
+        let device = try #require(FileStatus(directory.path)).identity.device
+        let files = FileThreads(port: FileSystemPort(remoteDevices: { [device] }))
+        let folder = try PhotosFixture(directory, photos: ["a.jpg"], files: files)
+        try await folder.ready()
+        // Without events.
+        folder.session.folder.watcher.stop()
+        let file = Array(folder.path("b.jpg").utf8)
+        try PhotosFixture.write([], to: file)
+        PhotosFixture.touch(folder.root, seconds: 1_000_000)
+        await folder.session.refreshUnreported()
+        #expect(try await folder.titles() == ["a"])
+        try PhotosFixture.write(PhotosFixture.jpeg, to: file)
+        await folder.session.refreshUnreported()
+        #expect(try await folder.titles() == ["b", "a"])
     }
 
     @Test func `a network file system is refreshed while all its folders are hidden`()

@@ -20,6 +20,17 @@ struct FileStamp: Hashable, Sendable {
         return changed != 0 && isUnknown ? changed : modified
     }
 
+    /// The number of seconds since the modification time, or until then.
+    var age: Int64 {
+        var now = timespec()
+        clock_gettime(CLOCK_REALTIME, &now)
+        return abs(Int64(now.tv_sec) - modified / 1_000_000_000)
+    }
+
+    /// True if more changes may follow, for example because a file is still being written. The time is the default
+    /// interval of refreshes.
+    var isRecent: Bool { age < 900 }
+
     /// The stamp without the part that a rename, or a change of the permissions, changes as well.
     var content: FileStamp {
         FileStamp(inode: inode, sizeBytes: sizeBytes, modified: modified)

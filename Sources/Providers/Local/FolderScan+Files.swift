@@ -19,10 +19,7 @@ extension FolderScan {
     /// Returns true if a file was not written to for some time. Not every close is observed, for example if the name of
     /// a file is created after the close.
     func isUnmodified(_ path: RelativePath, _ stamp: FileStamp) -> Bool {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        let age = Int64(now.tv_sec) - stamp.modified / 1_000_000_000
-        guard abs(age) >= FolderWatcher.closedAfterSeconds else { return false }
+        guard stamp.age >= FolderWatcher.closedAfterSeconds else { return false }
         watcher.markClosed(path)
         return true
     }

@@ -98,6 +98,7 @@ extension FolderScan {
         _ known: inout [[UInt8]: PictureIndex.File], _ links: inout [RelativePath]
     ) throws {
         let paths = names.map(folder.appending)
+        var isRecent = false
         for ((name, path), lookup) in zip(zip(names, paths), try lookUp(paths.map(absolute))) {
             if areLinks { watcher.markClosed(path) }
             switch lookup {
@@ -105,6 +106,7 @@ extension FolderScan {
             case .found(let status)
             where status.kind == .file && !(areLinks && filter.hidesFile(path)):
                 let file = known.removeValue(forKey: name)
+                isRecent = isRecent || status.stamp.isRecent
                 if try !areLinks && watcher.isUnclosed(path) && !isComplete(path, status) {
                     unclosed.insert(path)
                 } else if file?.stamp != status.stamp {
@@ -120,6 +122,7 @@ extension FolderScan {
                 unavailable.insert(path)
             }
         }
+        if isRecent { try index { try $0.forgetTime(ofFolder: id) } }
     }
 
     /// Returns false if the index contains the folder under another path, for example the target of a link, which is not

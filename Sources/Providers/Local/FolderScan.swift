@@ -190,8 +190,9 @@ final class FolderScan {
         }
     }
 
-    /// Scans the folders whose changes are not reported, if their modification times have changed, and the hidden folders
-    /// that no file hides any more.
+    /// Scans the folders whose changes are not reported, if their modification times have changed, or if their last scan
+    /// found recent changes: a write to a file does not change the time of its folder. Also scans the hidden folders that
+    /// no file hides any more.
     ///
     /// - Parameter hidden: The folders that earlier scans omitted, because a file hides them.
     /// - Returns: The folders whose changes are not reported.

@@ -138,13 +138,24 @@ struct PictureIndex {
             """,
             [
                 .blob(path.bytes), .integer(status.identity.device),
-                .integer(status.identity.inode), .integer(status.stamp.modified),
+                .integer(status.identity.inode),
+                .integer(status.stamp.isRecent ? Folder.unknownTime : status.stamp.modified),
             ])
         return try folderID(path) ?? 0
     }
 
+    /// Records that the modification time of a folder does not show whether its files have changed.
+    func forgetTime(ofFolder id: Int64) throws(StorageError) {
+        try database.query(
+            "UPDATE folder SET modified = ? WHERE id = ?",
+            [.integer(Folder.unknownTime), .integer(id)])
+    }
+
     /// A folder, with its modification time when it was read.
     struct Folder {
+        /// The time of a folder that was read while it or its files were changing. No folder has it.
+        static let unknownTime: Int64 = -1
+
         let path: RelativePath
         let device: Int64
         let modified: Int64
