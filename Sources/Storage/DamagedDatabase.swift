@@ -48,7 +48,7 @@ struct DamagedDatabase {
     /// Copies the rows of all tables into a new database, in the order in which its tables were created.
     ///
     /// - Parameter target: The database with empty tables.
-    /// - Returns: The number of rows that could be read and do not fit into the tables.
+    /// - Returns: The number of rows that were found and not copied.
     /// - Throws: ``StorageError`` of the target.
     func copy(to target: Database) throws(StorageError) -> Int {
         let tables = try target.all(
@@ -68,15 +68,15 @@ struct DamagedDatabase {
             try target.query(
                 "INSERT INTO sqlite_sequence VALUES (?, ?)", [.text(name), .integer(number)])
         }
-        var rejected = 0
+        var lost = 0
         for table in tables {
             let keys = table.hasKey ? try Self.keys(of: table.name, in: target) : ["rowid"]
             var copy = try DamagedTable(
                 table.name, keys, isNumbered: numbered.contains(table.name), from: database,
                 to: target)
-            rejected += try copy?.copy() ?? 0
+            lost += try copy?.copy() ?? 0
         }
-        return rejected
+        return lost
     }
 
     private static func keys(

@@ -22,7 +22,7 @@ struct DamagedTable {
     private var rejected: [[SQLValue]] = []
     private var knownRejected: Set<[SQLValue]> = []
 
-    /// The largest number of ranges of rows that are read between damaged pages.
+    /// The largest number of ranges of rows that are read between damaged pages or rows.
     private static let maximumRanges = 1000
     /// The number of rows from which the position of a damaged page is estimated. A damaged page may contain rows with
     /// wrong numbers, which must not hide the rows of other pages.
@@ -78,10 +78,13 @@ struct DamagedTable {
     /// Copies the rows from both ends up to the first damaged page. In a table with numbered rows, the ranges between
     /// damaged pages follow.
     ///
-    /// - Returns: The number of rows that the target rejects.
+    /// - Returns: The number of rows that were found and not copied: the target rejects them, or they cannot be read.
     mutating func copy() throws(StorageError) -> Int {
-        try copyAll()
-        guard hasNumbers else { return rejected.count }
+        guard hasNumbers else {
+            let unreadable = try copyByPosition()
+            return rejected.count + unreadable
+        }
+        try copyByNumber()
         // A row whose number is wrong, or was taken by a row with a wrong number, gets a new number.
         var count = 0
         for row in rejected {
@@ -91,21 +94,41 @@ struct DamagedTable {
         return count
     }
 
-    private mutating func copyAll() throws(StorageError) {
+    /// Copies the rows around damaged rows, from both ends up to the first damaged page.
+    ///
+    /// - Returns: The number of damaged rows.
+    private mutating func copyByPosition() throws(StorageError) -> Int {
+        var damaged = 0
+        for order in ["ASC", "DESC"] {
+            // It reads the pages up to a row, but no row.
+            let search = "SELECT 1 FROM \"\(table)\" ORDER BY \(sorting(order)) LIMIT 1 OFFSET ?"
+            var position = 0
+            for _ in 0..<Self.maximumRanges {
+                let (isComplete, count, _) = try copy(order, from: position)
+                if isComplete { return damaged }
+                position += count + 1
+                guard (try? source.query(search, [.integer(position)])) != nil else { break }
+                damaged += 1
+            }
+        }
+        return damaged
+    }
+
+    private mutating func copyByNumber() throws(StorageError) {
         // Neither is limited by what the other has read, because the numbers may be wrong.
-        let (isComplete, low) = try copy("ASC", nil)
+        let (isComplete, _, low) = try copy("ASC")
         if isComplete { return }
-        let (isCompleteBackwards, high) = try copy("DESC", nil)
-        if isCompleteBackwards || !hasNumbers { return }
+        let (isCompleteBackwards, _, high) = try copy("DESC")
+        if isCompleteBackwards { return }
         var ranges = [(low: low ?? .min, high: high ?? .max)]
         var next = 0
         while next < min(ranges.count, Self.maximumRanges) {
             var (low, high) = ranges[next]
             next += 1
-            let (isComplete, first) = try copy("ASC", (low, high))
+            let (isComplete, _, first) = try copy("ASC", (low, high))
             if isComplete { continue }
             low = first ?? low
-            let (isCompleteBackwards, last) = try copy("DESC", (low, high))
+            let (isCompleteBackwards, _, last) = try copy("DESC", (low, high))
             if isCompleteBackwards { continue }
             high = last ?? high
             let middle = low / 2 + high / 2
@@ -118,23 +141,26 @@ struct DamagedTable {
     /// - Parameters:
     ///   - order: `ASC` or `DESC`.
     ///   - range: The numbers between which rows are copied; nil for all rows.
-    /// - Returns: False if a row could not be read, and a number near the last row that could be read.
+    ///   - position: The number of rows that are passed.
+    /// - Returns: False if a row could not be read, the number of rows that could be read, and a number near the last one.
     /// - Throws: ``StorageError`` of the target.
     private mutating func copy(
-        _ order: String, _ range: (low: Int64, high: Int64)?
-    ) throws(StorageError) -> (isComplete: Bool, number: Int64?) {
+        _ order: String, _ range: (low: Int64, high: Int64)? = nil, from position: Int = 0
+    ) throws(StorageError) -> (isComplete: Bool, count: Int, number: Int64?) {
         let selected = (hasNumbers ? ["rowid"] : []) + columns.map(\.source)
-        let sorting = keys.map { "\(Self.quoted([$0])) \(order)" }.joined(separator: ", ")
         let select = """
             SELECT \(Self.quoted(selected)) FROM "\(table)"
-            \(range == nil ? "" : "WHERE rowid > ? AND rowid < ?") ORDER BY \(sorting)
+            \(range == nil ? "" : "WHERE rowid > ? AND rowid < ?")
+            ORDER BY \(sorting(order)) LIMIT -1 OFFSET ?
             """
         let limits = range.map { [SQLValue.integer($0.low), .integer($0.high)] } ?? []
         let names = names
+        var count = 0
         var numbers: [Int64] = []
         var failure: StorageError?
         do throws(StorageError) {
-            try source.query(select, limits) { row throws(StorageError) in
+            try source.query(select, limits + [.integer(position)]) { row throws(StorageError) in
+                count += 1
                 if hasNumbers { numbers.append(row.anyInteger(0)) }
                 if numbers.count >= 2 * Self.estimateRows {
                     numbers.removeFirst(Self.estimateRows)
@@ -145,12 +171,16 @@ struct DamagedTable {
                     throw error
                 }
             }
-            return (true, nil)
+            return (true, count, nil)
         } catch {
             if let failure { throw failure }
             let last = numbers.suffix(Self.estimateRows).sorted()
-            return (false, last.isEmpty ? nil : last[last.count / 2])
+            return (false, count, last.isEmpty ? nil : last[last.count / 2])
         }
+    }
+
+    private func sorting(_ order: String) -> String {
+        keys.map { "\(Self.quoted([$0])) \(order)" }.joined(separator: ", ")
     }
 
     /// Returns a value for a column. One wrong bit changes a text to bytes, which equal no text, and a flag to a number

@@ -422,7 +422,7 @@ package final class Store: Sendable {
     ) throws(StorageError) {
         let message: Message
         var copy = ""
-        var rejected = 0
+        var lost = 0
         if case .newerVersion = error {
             copy = try file.setAside("newer", for: writeNew(file, from: nil, earlier).path)
             message = Message(
@@ -432,7 +432,7 @@ package final class Store: Sendable {
             let damaged =
                 earlier == nil ? DamagedDatabase(file, maximumBytes: 1 << 30) : nil
             let new: String
-            (new, rejected) = try writeNew(file, from: damaged, earlier)
+            (new, lost) = try writeNew(file, from: damaged, earlier)
             // The file may be missing beside its journal.
             let suffix = access(file.path, F_OK) == 0 ? "" : "-journal"
             copy = try file.setAside("damaged", for: new) + suffix
@@ -447,7 +447,7 @@ package final class Store: Sendable {
                     names)
         }
         logger.error(
-            "\(message)", metadata: ["reason": "\(error)", "rejected rows": "\(rejected)"])
+            "\(message)", metadata: ["reason": "\(error)", "lost rows": "\(lost)"])
         change { $0.copies.append((copy, message)) }
     }
 
@@ -455,7 +455,7 @@ package final class Store: Sendable {
     /// path.
     private func writeNew(
         _ file: StoreFile, from damaged: DamagedDatabase?, _ earlier: Database?
-    ) throws(StorageError) -> (path: String, rejected: Int) {
+    ) throws(StorageError) -> (path: String, lost: Int) {
         let new = try file.replacement()
         do throws(StorageError) {
             if let earlier {
@@ -465,10 +465,10 @@ package final class Store: Sendable {
             }
             let database = try Database(path: new.path, durability: .full)
             try database.prepare(formats)
-            let rejected = try database.transaction { () throws(StorageError) in
+            let lost = try database.transaction { () throws(StorageError) in
                 try damaged?.copy(to: database) ?? 0
             }
-            return (new.path, rejected)
+            return (new.path, lost)
         } catch {
             new.delete()
             throw error

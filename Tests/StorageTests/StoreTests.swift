@@ -194,6 +194,26 @@ extension Database {
         #expect(last == 20_000)
     }
 
+    @Test func `rows between damaged rows of a table without numbers are copied`() throws {
+        let store = durable()
+        try store.runAndWait { database in
+            try database.transaction { () throws(StorageError) in
+                for number in 1000..<1600 {
+                    try database.query(
+                        "INSERT INTO setting VALUES (?, 'x')", [.text("key \(number)")])
+                }
+            }
+        }
+        store.close()
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        for number in [1030, 1031, 1570, 1599] {
+            let key = try #require(bytes.firstRange(of: Data("key \(number)".utf8)))
+            // The first byte of a row is the size of its header, which has one byte for each column.
+            write([0x43], at: key.lowerBound - 3)
+        }
+        #expect(try durable().runAndWait { try $0.count("setting") } == 596)
+    }
+
     @Test(arguments: [0, 2])
     func `numbers of deleted rows are not used again in a copy`(remaining: Int) throws {
         let store = durable()
