@@ -154,7 +154,7 @@ struct CredentialsTests {
         try await credentials.load()
         answer(200, renewal)
         let renewal = Task { _ = try await credentials.renew(insteadOf: Secret("old")) }
-        let discard = Task { try await credentials.discard() }
+        let discard = Task { try await credentials.discard {} }
         _ = await renewal.result
         try await discard.value
         #expect(stored() == nil)

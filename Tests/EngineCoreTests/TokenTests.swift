@@ -104,6 +104,31 @@ struct TokenTests {
         #expect(ada.identity.username == "ada")
     }
 
+    @Test(arguments: [false, true])
+    func `a logout that cannot be stored leaves the account its token`(isRemoval: Bool) async throws
+    {
+        let ada = try await federation.logIn(fixture)
+        let accounts = fixture.engine.accounts
+        let refusal = isRemoval ? "DELETE" : "UPDATE"
+        try fixture.execute(
+            """
+            CREATE TRIGGER refuse BEFORE \(refusal) ON account
+            BEGIN SELECT RAISE(ABORT, 'no'); END
+            """)
+        await #expect(throws: (any Error).self) {
+            if isRemoval { try await accounts.remove(ada) } else { try await accounts.logOut(ada) }
+        }
+        #expect(ada.isLoggedIn)
+        #expect(storedToken(fixture, ada)?.accessToken.matches(Secret("token-1")) == true)
+        let token = try await ada.remote?.credentials.validToken()
+        #expect(token?.accessToken.matches(Secret("token-1")) == true)
+        try fixture.repairStore()
+        if isRemoval { try await accounts.remove(ada) } else { try await accounts.logOut(ada) }
+        #expect(storedToken(fixture, ada) == nil)
+        try await waitForLiveTokens([])
+        #expect(federation.state.value.revoked == ["token-1"])
+    }
+
     @Test func `an account whose provider is gone is removed with its token and registration`()
         async throws
     {

@@ -107,20 +107,24 @@ package final class AccountList {
         _ change: () async throws -> Void
     ) async throws {
         let credentials = account.credentials
-        if isTokenAbandoned {
-            await credentials?.abandon()
-        } else {
-            // The token is discarded first: if that fails, nothing has changed.
-            try await credentials?.discard()
-        }
-        engine.transfers.stop(of: account, reason)
-        do {
+        var isClosed = false
+        func deleteData() async throws {
+            isClosed = credentials != nil
+            engine.transfers.stop(of: account, reason)
             try await account.service?.forget()
             try await change()
+        }
+        do {
+            if let credentials, !isTokenAbandoned {
+                // The token is deleted first: if that fails, nothing has changed.
+                try await credentials.discard { try await deleteData() }
+            } else {
+                try await deleteData()
+                await credentials?.abandon()
+            }
         } catch {
-            guard credentials != nil else { throw error }
-            // The session is restarted without a token, so that it is not partly closed. The account reports the
-            // missing token.
+            guard isClosed else { throw error }
+            // The session is restarted, so that it is not partly closed.
             account.endSession()
             account.startSession()
             account.emit(.changed(.session))

@@ -129,8 +129,10 @@ package final class Credentials: AccessTokens {
     /// A token in memory. `isSaved` is true if the secret store has it.
     package typealias HeldToken = (token: OAuthToken, isSaved: Bool)
 
-    /// The token in memory; nil if there is none.
-    package var held: HeldToken? { token.map { (token: $0, isSaved: unsaved == nil) } }
+    /// The token in memory; nil if there is none, and during a logout.
+    package var held: HeldToken? {
+        isDiscarded ? nil : token.map { (token: $0, isSaved: unsaved == nil) }
+    }
 
     /// Uses the token that a login has stored.
     package func adopt(_ token: OAuthToken) {
@@ -279,7 +281,7 @@ package final class Credentials: AccessTokens {
 
     // MARK: Logout
 
-    /// Unlocks the secrets that ``discard()`` needs, because of an action of the user. May prompt.
+    /// Unlocks the secrets that ``discard(_:)`` needs, because of an action of the user. May prompt.
     ///
     /// Denied access is not an error: the token can be deleted without being read.
     package func unlockToDiscard() async throws {
@@ -291,11 +293,12 @@ package final class Credentials: AccessTokens {
         }
     }
 
-    /// Deletes the token, and revokes it in the background. The keyring may prompt for a confirmation.
+    /// Deletes the token, runs `body`, and revokes the token in the background. The keyring may prompt for a confirmation.
     ///
-    /// - Throws: ``SecretStoreError`` if it cannot be deleted. Then nothing has changed.
-    package func discard() async throws {
-        guard isNeeded else { return }
+    /// - Parameter body: Stores that the account is logged out.
+    /// - Throws: ``SecretStoreError`` if the token cannot be deleted; the error of `body`. The token is kept then.
+    package func discard(_ body: () async throws -> Void) async throws {
+        guard isNeeded else { return try await body() }
         _ = try? await load()
         // This is done before the deletion, because the keyring may deny the client secret afterwards.
         let endpoint = await tokenEndpoint()
@@ -303,8 +306,11 @@ package final class Credentials: AccessTokens {
         isDiscarded = true
         do {
             try await secrets.delete(key)
+            unsaved = token
+            try await body()
         } catch {
             isDiscarded = false
+            await storeUnsavedToken()
             throw error
         }
         forget(endpoint)
