@@ -2,8 +2,8 @@
 ///
 /// `*` stands for any text within a name, `?` for one character, `[…]` for one of some characters, and `**` for any
 /// text with its slashes. Canonically equivalent characters are equal. A backslash makes the next character literal. A
-/// pattern without a slash is compared with names at any depth, any other one with the whole path. Whatever is below a
-/// matching folder matches, too.
+/// pattern without a slash, except at its end, is compared with names at any depth, any other one with the whole path.
+/// Whatever is below a matching folder matches, too.
 package struct PathPatterns: Sendable, Hashable {
     private let patterns: [Glob]
 
@@ -28,7 +28,13 @@ package struct PathPatterns: Sendable, Hashable {
 
     /// Returns the list of some patterns, for ``init(list:)``. A backslash may precede `;` in them.
     package static func list(of patterns: [String]) -> String {
-        patterns.map { split($0).joined(separator: "\\;") }.joined(separator: ";")
+        patterns.map { pattern in
+            var entry = split(pattern).joined(separator: "\\;")
+            // Otherwise blanks around an entry are ignored.
+            if entry.first == " " { entry = "\\" + entry }
+            if entry.hasOuterBlank { entry.insert("\\", at: entry.index(before: entry.endIndex)) }
+            return entry
+        }.joined(separator: ";")
     }
 
     /// Returns true if a pattern matches a path, or a folder above it. The path is relative to the folder of the patterns,
@@ -46,6 +52,13 @@ package struct PathPatterns: Sendable, Hashable {
     }
 }
 
+extension StringProtocol {
+    /// True if the last character is a blank that no backslash makes literal.
+    fileprivate var hasOuterBlank: Bool {
+        last == " " && dropLast().reversed().prefix { $0 == "\\" }.count.isMultiple(of: 2)
+    }
+}
+
 /// A pattern of a list.
 private struct Glob: Sendable, Hashable {
     private let pattern: [Character]
@@ -55,7 +68,8 @@ private struct Glob: Sendable, Hashable {
     /// Creates a pattern from an entry of a list; nil if the entry is empty.
     init?(_ entry: String) {
         var text = entry.drop { $0 == " " }
-        while text.last == " " || text.last == "/" { text.removeLast() }
+        while text.hasOuterBlank { text.removeLast() }
+        while text.last == "/" { text.removeLast() }
         if text.hasPrefix("./") { text.removeFirst() }
         isName = !text.contains("/")
         pattern = Array(text.drop { $0 == "/" })

@@ -4,7 +4,8 @@ import Testing
 @Suite struct PathPatternsTests {
     @Test(arguments: [
         ("*.gif", "a.gif"), ("*.gif", "x/y/a.gif"), ("Private", "x/Private/a.jpg"),
-        ("Private/", "Private/a.jpg"), ("/Private", "Private/a.jpg"), ("./x/*", "x/a.jpg"),
+        ("Private/", "Private/a.jpg"), ("Private/", "x/Private/a.jpg"),
+        ("/Private", "Private/a.jpg"), ("./x/*", "x/a.jpg"),
         ("2019/*/raw", "2019/may/raw/a.jpg"), ("2019/**/raw", "2019/raw/a.jpg"),
         ("2019/**/raw", "2019/a/b/raw/c.jpg"), ("**/raw", "raw"), ("x/**", "x/a/b.jpg"),
         ("IMG_?.jpg", "IMG_ä.jpg"), ("[ab]*.jpg", "b1.jpg"), ("[!ab]*.jpg", "c1.jpg"),
@@ -34,6 +35,15 @@ import Testing
         let list = PathPatterns.list(of: ["a;b", "c"])
         #expect(list == "a\\;b;c" && PathPatterns.list(of: ["a\\;b", "c"]) == list)
         #expect(PathPatterns(list: list).contains(Array("a;b".utf8)))
+    }
+
+    @Test(arguments: [
+        ("trail ", "trail "), (" lead", " lead"), (" ", " "), (" a  ", " a  "), ("b\\ ", "b "),
+        ("c\\\\ ", "c\\ "), ("trail /", "trail "),
+    ])
+    func `blanks around a pattern of a list are part of it`(pattern: String, name: String) {
+        let patterns = PathPatterns(list: PathPatterns.list(of: [pattern]))
+        #expect(patterns.contains(Array(name.utf8)))
     }
 
     @Test func `a pattern with many stars is compared in a short time`() {
