@@ -15,7 +15,9 @@ extension KeyFile {
         // Bytes, so that invalid UTF-8 is preserved.
         var lines = text.split(separator: newline, omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
-        let entry = RawText.bytes(of: "\(key)=\(escaped(value))")[...]
+        // A file from another system may have CR LF line ends.
+        let lineEnd: [UInt8] = lines.first?.last == 0x0d ? [0x0d] : []
+        let entry = (RawText.bytes(of: "\(key)=\(escaped(value))") + lineEnd)[...]
         let headers = lines.map { header($0) }
         let starts = lines.indices.filter { headers[$0] == group }
         // If a group occurs twice, the last value is effective.
@@ -29,8 +31,8 @@ extension KeyFile {
         if let start = starts.last {
             lines.insert(entry, at: start + 1)
         } else {
-            if lines.last?.isEmpty == false { lines.append([]) }
-            lines += [Array("[\(group)]".utf8)[...], entry]
+            if let last = lines.last, !trimmed(last).isEmpty { lines.append(lineEnd[...]) }
+            lines += [Array("[\(group)]".utf8)[...] + lineEnd, entry]
         }
         return joined(lines)
     }
