@@ -99,13 +99,6 @@ struct PasswordTests {
         #expect(service.manager.logins.value.map(\.password) == ["key"])
     }
 
-    @Test func `only one line feed at the end of a password is removed`() async throws {
-        try await Control.expectSuccess(
-            ["login", "local", "--username", "grace", "--password-file", "-"], input: "geheim\n\n")
-        // The daemon removes the last one.
-        #expect(service.manager.logins.value.map(\.password) == ["geheim\n\n"])
-    }
-
     @Test func `without a terminal, missing input is a usage error`() async throws {
         try await Control.expectFailure(
             ["login", "local", "--register"], status: 64, "needs --username NAME.\n")

@@ -58,16 +58,12 @@ enum SecretKind {
         return try SecretKind.password.makePipe(first, standardInput)
     }
 
-    /// Returns the read end of a pipe that contains the bytes without a line feed at the end. The daemon removes one, too:
-    /// bytes that still end with a line feed are passed as they are.
+    /// Returns the read end of a pipe that contains the bytes without a line feed at the end.
     private func makePipe(
         _ secret: SecretBytes, _ path: PathBytes
     ) throws(CommandFailure) -> FileDescriptor {
         guard secret.line.count <= Self.limitBytes else { throw tooLong(path) }
-        let pipe = withExtendedLifetime(secret) {
-            FileDescriptor.pipe(
-                holding: secret.line.last == UInt8(ascii: "\n") ? secret.contents : secret.line)
-        }
+        let pipe = withExtendedLifetime(secret) { FileDescriptor.pipe(holding: secret.line) }
         guard let pipe else {
             throw unreadable(path, errno)
         }
