@@ -47,7 +47,7 @@ struct PluginTests {
     }
 
     @Test func `the settings of a plugin that was just installed are not reported`() async throws {
-        let daemon = try await RunningDaemon()
+        let daemon = try await RunningDaemon(["--log-level", "info"])
         try PrivateBus.current.directory.write(
             "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
         try await daemon.configure("[Provider odd]\nTitle=short\n")
