@@ -16,15 +16,11 @@ package final class SecretBytes: @unchecked Sendable {
 
     package var isFull: Bool { count == buffer.count }
 
-    /// The bytes, which are valid as long as the buffer exists.
-    package var contents: UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: buffer[..<count])
-    }
-
     /// The bytes without a line feed at their end. They are valid as long as the buffer exists.
     package var line: UnsafeRawBufferPointer {
-        let end = contents.last == UInt8(ascii: "\n") ? count - 1 : count
-        return UnsafeRawBufferPointer(rebasing: buffer[..<end])
+        let bytes = buffer[..<count]
+        let end = bytes.last == UInt8(ascii: "\n") ? count - 1 : count
+        return UnsafeRawBufferPointer(rebasing: bytes[..<end])
     }
 
     /// Appends the bytes that `read` writes into the unused part.
