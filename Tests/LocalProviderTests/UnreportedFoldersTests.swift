@@ -65,7 +65,8 @@ import Testing
         #expect(try await folder.titles() == ["e", "d", "b"])
     }
 
-    @Test func `a file that is being written at a refresh is shown by a later one`() async throws {
+    /// Returns a folder with one photo on a network file system.
+    private func withoutEvents() async throws -> PhotosFixture {
         let directory = try TemporaryDirectory()
         let device = try #require(FileStatus(directory.path)).identity.device
         let files = FileThreads(port: FileSystemPort(remoteDevices: { [device] }))
@@ -73,6 +74,11 @@ import Testing
         try await folder.ready()
         // Without events.
         folder.session.folder.watcher.stop()
+        return folder
+    }
+
+    @Test func `a file that is being written at a refresh is shown by a later one`() async throws {
+        let folder = try await withoutEvents()
         let file = Array(folder.path("b.jpg").utf8)
         try PhotosFixture.write([], to: file)
         PhotosFixture.touch(folder.root, seconds: 1_000_000)
@@ -86,13 +92,7 @@ import Testing
     @Test func `a network file system is refreshed while all its folders are hidden`()
         async throws
     {
-        let directory = try TemporaryDirectory()
-        let device = try #require(FileStatus(directory.path)).identity.device
-        let files = FileThreads(port: FileSystemPort(remoteDevices: { [device] }))
-        let folder = try PhotosFixture(directory, photos: ["a.jpg"], files: files)
-        try await folder.ready()
-        // Without events.
-        folder.session.folder.watcher.stop()
+        let folder = try await withoutEvents()
         try PhotosFixture.write([], to: Array(folder.path(".nomedia").utf8))
         await folder.session.refreshUnreported()
         #expect(try await folder.titles() == [])

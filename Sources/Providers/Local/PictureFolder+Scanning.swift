@@ -202,7 +202,8 @@ extension PictureFolder {
     ) {
         let deep = scan.deepFolders.union(scan.existing(deep))
         let hidden = scan.hidden.union(hidden).subtracting(scan.visitedPaths)
-        let hasHidden = scan.areUnreported(hidden)
+        let hasUnreported =
+            !unreported.isEmpty || watcher.exceededLimit != nil || scan.areUnreported(hidden)
         var notices: [String] = []
         if let limit = watcher.exceededLimit {
             notices.append(
@@ -224,8 +225,7 @@ extension PictureFolder {
         }
         let isNew = state.withLock { state in
             (state.deepFolders, state.hiddenFolders) = (deep, hidden)
-            state.hasUnreported =
-                !unreported.isEmpty || hasHidden || watcher.exceededLimit != nil
+            state.hasUnreported = hasUnreported
             defer { state.folderNotices = notices }
             return state.folderNotices != notices
         }
