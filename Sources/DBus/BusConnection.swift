@@ -9,6 +9,8 @@ internal import System
 /// After ``onDisconnect`` every call fails with ``BusError/disconnected``.
 @MainActor
 package final class BusConnection {
+    /// The maximum time until the reply to a call arrives, if the call names no other: 25 seconds, as in libdbus.
+    package static var defaultTimeout: Duration? = .seconds(25)
     /// The unique name that the bus assigned to this connection: `:1.42`.
     package let uniqueName: BusName
     /// True if the connection to the bus is open.
@@ -170,7 +172,7 @@ package final class BusConnection {
     /// - Throws: ``BusError/reply(_:)`` for an error reply and on timeout, ``BusError/disconnected``, and
     ///   `CancellationError`.
     package func call(
-        _ message: BusMessage, timeout: Duration? = .seconds(25),
+        _ message: BusMessage, timeout: Duration? = BusConnection.defaultTimeout,
         onArrival: @escaping (BusMessage) -> Void = { _ in }
     ) async throws -> BusMessage {
         let waiter = ReplyWaiter(for: message, onArrival: onArrival)
@@ -190,7 +192,8 @@ package final class BusConnection {
     /// - Throws: The errors of ``call(_:timeout:onArrival:)``, and ``BusError/invalidValue(_:)`` if the results have
     ///   other types.
     package func call<each In: BusType, each Out: BusType>(
-        _ header: MessageHeader, _ arguments: repeat each In, timeout: Duration? = .seconds(25)
+        _ header: MessageHeader, _ arguments: repeat each In,
+        timeout: Duration? = BusConnection.defaultTimeout
     ) async throws -> (repeat each Out) {
         let message = try BusMessage(header, repeat each arguments)
         return try await call(message, timeout: timeout).read()

@@ -15,7 +15,7 @@ package struct BusProxy {
     /// - Throws: The errors of ``BusConnection/call(_:_:timeout:)``.
     package func call<each In: BusType, each Out: BusType>(
         _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each In,
-        timeout: Duration? = .seconds(25)
+        timeout: Duration? = BusConnection.defaultTimeout
     ) async throws -> (repeat each Out) {
         try await connection.call(
             .methodCall(destination, path, interface, member), repeat each arguments,
@@ -27,7 +27,7 @@ package struct BusProxy {
     /// - Throws: The errors of ``BusConnection/call(_:_:timeout:)``.
     package func perform<each In: BusType>(
         _ interface: InterfaceName, _ member: MemberName, _ arguments: repeat each In,
-        timeout: Duration? = .seconds(25)
+        timeout: Duration? = BusConnection.defaultTimeout
     ) async throws {
         let _: Void = try await call(interface, member, repeat each arguments, timeout: timeout)
     }

@@ -125,7 +125,7 @@ struct TestServer {
     }
 
     /// Returns the sum of 1 and 1, which the server adds.
-    func addOnes(timeout: Duration? = .seconds(25)) async throws -> UInt32 {
+    func addOnes(timeout: Duration? = BusConnection.defaultTimeout) async throws -> UInt32 {
         try await proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32, timeout: timeout)
     }
 }

@@ -53,6 +53,8 @@ package struct PrivateBus: Sendable {
     @concurrent
     package static func run(_ function: @Sendable @concurrent () async throws -> Void) async throws
     {
+        // The tests of a process share its main thread, which messages of 100 MB occupy for seconds.
+        await MainActor.run { BusConnection.defaultTimeout = nil }
         let bus = try await PrivateBus()
         try await bus.daemon.stop {
             try await $running.withValue(bus) { try await function() }
