@@ -295,12 +295,13 @@ let development = [
         WikimediaSimulator
         """, in: "Development/simulated-services"),
     program(
-        "event-loop-scenarios", "CSwiftRuntime LoopbackHTTP System",
+        "event-loop-scenarios", "CSwiftRuntime DispatchLoop LoopbackHTTP System",
         in: "Development/event-loop-scenarios"),
     module(
         "TestSupport",
-        "CSandbox DBus ImageMetadata LoopbackHTTP ProviderKit System Translation Logging",
+        "CSandbox DBus DispatchLoop ImageMetadata LoopbackHTTP ProviderKit System Translation Logging",
         in: "Development/TestSupport"),
+    module("DispatchLoop", "CLinux System", in: "Development/DispatchLoop"),
 ]
 
 // The built-in providers as plugins, for tests.

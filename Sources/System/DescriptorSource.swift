@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// A source of events of a descriptor: the ``MainLoop``, or the ``DescriptorThread`` in a program without one.
+/// A source of events of a descriptor for the ``MainLoop``.
 ///
 /// The owner of the source cancels it before the last reference is released.
 @MainActor
@@ -31,8 +31,6 @@ package final class DescriptorSource {
     private(set) var handler: (@MainActor () -> Void)?
     private(set) var isRunning = false
     package private(set) var isCancelled = false
-    /// The number for the ``DescriptorThread``; nil in a program with a ``MainLoop``.
-    private var threadID: UInt64?
 
     /// Creates a suspended source.
     ///
@@ -50,32 +48,28 @@ package final class DescriptorSource {
         self.descriptor = descriptor
         self.event = event
         self.handler = handler
-        if MainLoop.isUsed {
-            MainLoop.add(self)
-        } else {
-            threadID = DescriptorThread.add(self)
-        }
+        MainLoop.add(self)
     }
 
     /// Begins to report events.
     package func resume() {
         guard !isRunning, !isCancelled else { return }
         isRunning = true
-        if let threadID { DescriptorThread.arm(threadID) } else { MainLoop.sourceChanged() }
+        MainLoop.sourceChanged()
     }
 
     /// Stops reporting events, also those of the current round.
     package func suspend() {
         guard isRunning else { return }
         isRunning = false
-        if threadID == nil { MainLoop.sourceChanged() }
+        MainLoop.sourceChanged()
     }
 
     /// Stops reporting events permanently, and releases the handler and the descriptor.
     package func cancel() {
         guard !isCancelled else { return }
         isCancelled = true
-        if let threadID { DescriptorThread.remove(threadID) } else { MainLoop.remove(self) }
+        MainLoop.remove(self)
         if owner == nil { close(descriptor) }
         owner = nil
         isRunning = false

@@ -7,11 +7,15 @@ internal import Glibc
 /// thread, and is woken again to wait for the next message. That takes longer than most calls.
 @MainActor
 package enum MainLoop {
-    /// A Boolean value that indicates whether the program calls ``run()``.
-    private(set) static var isUsed = false
+    /// A Boolean value that indicates whether the loop also runs the main queue; false in a program in which
+    /// libdispatch runs it.
+    package private(set) static var isUsed = false
     private static var sources: [DescriptorSource] = []
     /// True if the running sources differ from those of the last round.
     private static var isChanged = true
+    /// Called when ``changedDescriptors()`` or ``timeoutMilliseconds`` may have another result, in a program whose other
+    /// event loop has to be woken for it.
+    package static var onChange: (() -> Void)?
 
     /// Prepares the process for ``run()``. Must be called before the first task, ``DescriptorSource`` and
     /// ``MainLoopTimer`` are created.
@@ -49,9 +53,10 @@ package enum MainLoop {
         }
     }
 
-    /// Returns the descriptors of the main queue and of sources.
+    /// Returns the descriptors of the main queue, which is -1 if libdispatch runs the queue, and of sources.
     private static func awaited(_ active: [DescriptorSource]) -> [pollfd] {
-        [pollfd(fd: dispatch_main_queue_descriptor(), events: Int16(POLLIN), revents: 0)]
+        let mainQueue = isUsed ? dispatch_main_queue_descriptor() : -1
+        return [pollfd(fd: mainQueue, events: Int16(POLLIN), revents: 0)]
             + active.map { pollfd(fd: $0.descriptor, events: $0.event.polled, revents: 0) }
     }
 
@@ -99,9 +104,12 @@ package enum MainLoop {
 
     static func remove(_ source: DescriptorSource) {
         sources.removeAll { $0 === source }
-        isChanged = true
+        sourceChanged()
     }
 
-    /// Records that a source was suspended or resumed.
-    static func sourceChanged() { isChanged = true }
+    /// Records that a source was suspended, resumed or removed.
+    static func sourceChanged() {
+        isChanged = true
+        onChange?()
+    }
 }

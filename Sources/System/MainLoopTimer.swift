@@ -1,5 +1,3 @@
-internal import Dispatch
-
 /// A timer that calls a handler once, on the main thread.
 ///
 /// The timer fires at its deadline or later, never earlier, and after timers with earlier deadlines. The time in which
@@ -62,9 +60,6 @@ enum MainLoopTimers {
     private static var queue = TimerQueue<TimerReference>()
     /// The earliest deadline, which the event loop reads in each round; nil without timers.
     private static var firstDeadline: SuspendingClock.Instant?
-    /// The timer of libdispatch and its deadline; nil in a program with a ``MainLoop``.
-    private static var dispatched:
-        (source: any DispatchSourceTimer, deadline: SuspendingClock.Instant?)?
 
     fileprivate static func add(
         _ timer: MainLoopTimer, deadline: SuspendingClock.Instant
@@ -95,37 +90,11 @@ enum MainLoopTimers {
         schedule()
     }
 
-    /// Updates the earliest deadline. In a program without a ``MainLoop``, libdispatch waits for it.
+    /// Updates the earliest deadline.
     private static func schedule() {
+        let previous = firstDeadline
         firstDeadline = queue.firstDeadline
-        guard !MainLoop.isUsed, dispatched?.deadline != firstDeadline else { return }
-        let source = dispatched?.source ?? makeSource()
-        if let deadline = firstDeadline {
-            // Limits the delay to about a century, which cannot overflow.
-            let rest = min(max(.zero, deadline - .now), .seconds(3_000_000_000))
-            let (seconds, attoseconds) = rest.components
-            source.schedule(
-                deadline: .now() + .seconds(Int(seconds))
-                    + .nanoseconds(Int(attoseconds / 1_000_000_000) + 1))
-        } else {
-            source.schedule(deadline: .distantFuture)
-        }
-        dispatched = (source, firstDeadline)
-    }
-
-    private static func makeSource() -> any DispatchSourceTimer {
-        let source = DispatchSource.makeTimerSource(queue: .main)
-        source.setEventHandler {
-            dispatched?.deadline = nil
-            // The order of the event loop: bytes that arrived in time prevent a timeout.
-            DescriptorThread.reportReady()
-            fire()
-            schedule()
-        }
-        // A libdispatch timer without a deadline would fire immediately.
-        source.schedule(deadline: .distantFuture)
-        source.activate()
-        return source
+        if firstDeadline != previous { MainLoop.onChange?() }
     }
 }
 
