@@ -38,7 +38,7 @@ struct CacheLoadTests {
         try await addAccounts(Self.accounts)
         try fill("small", total: 10)
         try fill("large", total: Self.photos)
-        try await compareTimes(rounds: 2) {
+        try await compareTimes {
             var (small, large) = (Figures(), Figures())
             for _ in 0..<Self.rounds {
                 try await measure("small", &small)
@@ -82,7 +82,7 @@ struct CacheLoadTests {
             let time = ContinuousClock.now - start
             return (time, try processorTime(of: daemon.process.id) - before)
         }
-        try await compareTimes(rounds: 2) {
+        try await compareTimes {
             var together: (times: [Duration], processor: [Duration]) = ([], [])
             var apart = together
             for round in -1..<Self.rounds {

@@ -21,7 +21,7 @@ struct ClientFloodTests {
         #expect(first.count == 30)
         let before = try memory(daemon)
         var most = 0
-        try await compareTimes(rounds: 3) {
+        try await compareTimes {
             let (longest, memory) = try await flood(count, isReading, daemon, client, account)
             most = max(most, memory)
             return longest < Self.maximumDelay ? nil : "A call took \(longest)."

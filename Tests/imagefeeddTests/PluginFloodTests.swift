@@ -67,7 +67,6 @@ private final class FloodedDaemon {
     }
 
     private static let floodTime = Duration.seconds(1)
-    private static let rounds = 6
 
     init(_ program: String, in sandbox: String) async throws {
         for number in 0..<100 { try Pictures.add("\(number).png", age: Double(number)) }
@@ -132,7 +131,7 @@ private final class FloodedDaemon {
         // Feeds share a database: the calls of the other plugin wait for single transactions of 500 photos with long
         // texts, which count in the mean.
         let meanFactor = floods.contains("pages") ? 2.0 : 1
-        try await compareTimes(rounds: Self.rounds) {
+        try await compareTimes {
             let (alone, beside) = try await compare(with: floods)
             let isWithinLimit = beside.isWithinLimit(
                 alone, Self.maximumFactor(floods), meanFactor)

@@ -1,19 +1,19 @@
 import FoundationEssentials
 package import Testing
 
-/// Repeats a comparison of times, which other programs disturb, until one round is within its limits.
+/// Repeats a comparison of times, which other programs disturb, until one of at most six undisturbed rounds is within its
+/// limits.
 ///
 /// A round in which the hypervisor of a virtual machine withdrew processor time proves nothing when it exceeds a limit. If
 /// all rounds are of this kind, the comparison ends with a warning.
 ///
 /// - Parameters:
-///   - rounds: The number of undisturbed rounds, of which one has to be within the limits.
 ///   - isolation: The actor on which `body` runs.
 ///   - sourceLocation: The place of the test.
 ///   - body: Measures a round, and returns a description of the times if these exceed a limit.
 /// - Throws: The error of `body`.
 package func compareTimes(
-    rounds: Int = 5, isolation: isolated (any Actor)? = #isolation,
+    isolation: isolated (any Actor)? = #isolation,
     sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> String?
 ) async throws {
     var (undisturbed, disturbed) = (0, 0)
@@ -22,11 +22,11 @@ package func compareTimes(
         guard let excess = try await body() else { return }
         let share = try MachineTime().withdrawnShare(since: start)
         if share > MachineTime.largestShare { disturbed += 1 } else { undisturbed += 1 }
-        if undisturbed == rounds {
+        if undisturbed == 6 {
             Issue.record("\(excess)", sourceLocation: sourceLocation)
             return
         }
-        if disturbed == max(2, rounds / 2) {
+        if disturbed == 3 {
             Issue.record(
                 "not compared, because the hypervisor withdrew \(Int(share * 100)) % of the processor time: \(excess)",
                 severity: .warning, sourceLocation: sourceLocation)
