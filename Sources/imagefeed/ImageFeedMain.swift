@@ -1,6 +1,0 @@
-internal import Viewer
-
-@main
-enum ImageFeedMain {
-    static func main() { ViewerApplication.main() }
-}

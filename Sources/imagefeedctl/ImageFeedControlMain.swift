@@ -1,6 +1,0 @@
-internal import ControlCommands
-
-@main
-enum ImageFeedControlMain {
-    static func main() { ImageFeedControl.main() }
-}

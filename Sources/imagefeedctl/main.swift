@@ -1,0 +1,3 @@
+internal import ControlCommands
+
+ImageFeedControl.main()
