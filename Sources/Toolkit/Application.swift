@@ -58,7 +58,7 @@ package final class Application: Object {
     ///
     /// - Returns: The exit status.
     package func run() -> Int32 {
-        MainLoopSource.attach()
+        Self.attachMainLoop()
         return g_application_run(cast(), CommandLine.argc, CommandLine.unsafeArgv)
     }
 

@@ -2,21 +2,21 @@ internal import CAdwaita
 internal import Glibc
 internal import System
 
-/// The source by which GLib's event loop serves ``MainLoop``: the main queue, descriptors and timers.
-enum MainLoopSource {
+// The source by which GLib's event loop serves ``MainLoop``: the main queue, descriptors and timers.
+extension Application {
     private static var tags: [UnsafeMutableRawPointer] = []
-    private static let functions = GSourceFuncs(
+    private static let sourceFunctions = GSourceFuncs(
         prepare: { source, timeout in
             nonisolated(unsafe) let parameters = (source, timeout)
             MainActor.assumeIsolated {
-                MainLoopSource.update(parameters.0)
+                updateSource(parameters.0)
                 parameters.1?.pointee = MainLoop.timeoutMilliseconds
             }
             return timeout?.pointee == 0 ? 1 : 0
         },
         check: { source in
             nonisolated(unsafe) let source = source
-            return MainActor.assumeIsolated { MainLoopSource.isReady(source) } ? 1 : 0
+            return MainActor.assumeIsolated { isReady(source) } ? 1 : 0
         },
         dispatch: { _, _, _ in
             MainActor.assumeIsolated { MainLoop.runOnce() }
@@ -25,17 +25,17 @@ enum MainLoopSource {
         finalize: nil, closure_callback: nil, closure_marshal: nil)
 
     /// Adds the source for the lifetime of the process.
-    static func attach() {
+    static func attachMainLoop() {
         // The source refers to the functions as long as the process runs.
         let functions = UnsafeMutablePointer<GSourceFuncs>.allocate(capacity: 1)
-        functions.initialize(to: Self.functions)
+        functions.initialize(to: sourceFunctions)
         let source = g_source_new(functions, guint(MemoryLayout<GSource>.size))
         g_source_attach(source, nil)
         // Work that was queued before the descriptor was requested does not make it ready.
         MainLoop.runQueued()
     }
 
-    private static func update(_ source: UnsafeMutablePointer<GSource>?) {
+    private static func updateSource(_ source: UnsafeMutablePointer<GSource>?) {
         guard let descriptors = MainLoop.changedDescriptors() else { return }
         for tag in tags { g_source_remove_unix_fd(source, tag) }
         tags = descriptors.compactMap {
