@@ -36,11 +36,7 @@ package final class ProgressBar: Widget {
 
 /// Short messages at the bottom of its child, one at a time.
 package final class ToastArea: Widget {
-    private struct Message {
-        let text: String
-        let button: String?
-        let action: () -> Void
-    }
+    private typealias Message = (text: String, button: String?, action: () -> Void)
 
     private var shown: (toast: Object, message: Message)?
     /// The messages that follow: at most a new one, and one with a button after it.
@@ -65,7 +61,7 @@ package final class ToastArea: Widget {
     ///   - button: The title of a button.
     ///   - action: Called when the user presses the button.
     package func show(_ message: String, button: String? = nil, action: @escaping () -> Void = {}) {
-        let message = Message(text: message, button: button, action: action)
+        let message: Message = (message, button, action)
         let others = button == nil ? waiting + [shown?.message].compactMap(\.self) : []
         waiting = [message] + others.filter { $0.button != nil }.prefix(1)
         isReplaced = true
