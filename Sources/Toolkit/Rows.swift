@@ -33,6 +33,16 @@ package final class ActionRow: Widget {
         setTitle(title, subtitle: subtitle)
     }
 
+    /// Creates a row with a switch.
+    package convenience init(_ title: String, isOn: Bool, _ action: @escaping (Bool) -> Void) {
+        self.init(title)
+        let control = Widget(gtk_switch_new()).aligned(.end, .center)
+        gtk_switch_set_active(control.opaque, isOn ? 1 : 0)
+        addSuffix(control)
+        adw_action_row_set_activatable_widget(cast(), control.widget)
+        control.connect("notify::active") { action(gtk_switch_get_active($0.sender) != 0) }
+    }
+
     package func setTitle(_ title: String, subtitle: String = "") {
         adw_preferences_row_set_title(cast(), title)
         adw_action_row_set_subtitle(cast(), subtitle)
@@ -109,19 +119,6 @@ package final class ComboRow: Widget {
             adw_action_row_set_subtitle(UnsafeMutablePointer(call.sender), choices[index])
             action(index)
         }
-    }
-}
-
-/// A row with a switch.
-package final class SwitchRow: Widget {
-    package init(_ title: String, _ isOn: Bool, _ action: @escaping (Bool) -> Void) {
-        super.init(adw_action_row_new())
-        adw_preferences_row_set_title(cast(), markup(title))
-        let control = Widget(gtk_switch_new()).aligned(.end, .center)
-        gtk_switch_set_active(control.opaque, isOn ? 1 : 0)
-        adw_action_row_add_suffix(cast(), control.widget)
-        adw_action_row_set_activatable_widget(cast(), control.widget)
-        control.connect("notify::active") { action(gtk_switch_get_active($0.sender) != 0) }
     }
 }
 

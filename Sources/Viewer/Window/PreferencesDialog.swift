@@ -68,7 +68,7 @@ final class PreferencesDialog: Dialog {
         exclusions.text = configuration.string(Self.local, "Exclude") ?? ""
         exclusions.onApply { [unowned self] in set($0, "Exclude", in: Self.local) }
         func toggle(_ title: String, _ group: String, _ key: String, _ standard: Bool) -> Widget {
-            SwitchRow(title, configuration.bool(group, key) ?? standard) { [unowned self] in
+            ActionRow(title, isOn: configuration.bool(group, key) ?? standard) { [unowned self] in
                 set("\($0)", key, in: group)
             }
         }
