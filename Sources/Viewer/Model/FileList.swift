@@ -13,7 +13,7 @@ nonisolated enum FileList {
     static func photos(ofFolder folder: String) -> [Photo] {
         guard let names = try? DirectoryListing(folder).names else { return [] }
         let images = names.filter { !$0.hasPrefix(".") && ImageFormat(name: $0) != nil }
-        return FileActions.sorted(images).compactMap { photo("\(folder)/\($0)") }
+        return UserFile.sorted(images).compactMap { photo("\(folder)/\($0)") }
     }
 
     /// Returns a regular file; nil if it cannot be read.

@@ -62,8 +62,8 @@ final class InfoPanel {
         let name = String(path.text.dropFirst(path.folder.text.count))
         fileBox.removeAll()
         fileBox.add(fact: tr("File"), name)
-        fileBox.add(fact: tr("Folder"), path.folder.text, link: FileActions.uri(path.folder.text))
-        fileBox.add(fact: tr("File size"), FileActions.sizeText(byteCount))
+        fileBox.add(fact: tr("Folder"), path.folder.text, link: UserFile.uri(path.folder.text))
+        fileBox.add(fact: tr("File size"), UserFile.sizeText(byteCount))
     }
 
     /// Shows the current likes of the same photo.

@@ -190,7 +190,7 @@ final class PhotoActions {
             var paths: [String] = []
             for photo in photos {
                 let path = try await path(of: photo, in: feed)
-                if let reason = await DispatchQueue.global().run({ FileActions.trash(path) }) {
+                if let reason = await DispatchQueue.global().run({ UserFile.trash(path) }) {
                     toasts.show(
                         tr(
                             "{file} could not be moved to the trash: {reason}.",
@@ -210,7 +210,7 @@ final class PhotoActions {
                 feed.restored += places
                 Task {
                     let isRestored = await DispatchQueue.global().run {
-                        paths.map { Trash.restore($0) }.allSatisfy { $0 }
+                        paths.map { UserFile.restore($0) }.allSatisfy { $0 }
                     }
                     if isRestored { return }
                     feed.restored.removeAll { place in places.contains { $0.0 == place.0 } }
@@ -228,10 +228,10 @@ final class PhotoActions {
             let path = try await path(of: photo, in: feed)
             do {
                 try await files.perform(
-                    "org.freedesktop.FileManager1", "ShowItems", [FileActions.uri(path)], "")
+                    "org.freedesktop.FileManager1", "ShowItems", [UserFile.uri(path)], "")
             } catch {
                 open(
-                    FileActions.uri(PathBytes(path).folder.text),
+                    UserFile.uri(PathBytes(path).folder.text),
                     tr("No file manager could be started."))
             }
         }

@@ -1,9 +1,28 @@
 internal import CAdwaita
 internal import Glibc
 
-/// Actions of the desktop with a file.
-@MainActor
-package enum FileActions {
+/// The files of the user.
+package enum UserFile {
+    /// `$XDG_STATE_HOME/imagefeed`
+    package nonisolated static var stateFolder: String {
+        "\(text(g_get_user_state_dir()))/imagefeed"
+    }
+    /// `$XDG_DATA_HOME`
+    package nonisolated static var dataFolder: String { text(g_get_user_data_dir()) }
+
+    /// Returns the text of a file; empty if it cannot be read.
+    package nonisolated static func read(_ path: String) -> String {
+        var contents: UnsafeMutablePointer<CChar>?
+        guard g_file_get_contents(path, &contents, nil, nil) != 0 else { return "" }
+        return text(taking: contents)
+    }
+
+    /// Replaces a file, and creates its folder if necessary.
+    package nonisolated static func write(_ text: String, to folder: String, _ name: String) {
+        g_mkdir_with_parents(folder, 0o700)
+        g_file_set_contents("\(folder)/\(name)", text, -1, nil)
+    }
+
     /// Moves a file to the trash. Blocks; for use on another thread.
     ///
     /// - Returns: The reason if it failed, else nil.
@@ -64,28 +83,5 @@ extension Window {
             g_list_free(files)
         }
         gtk_window_present(dialog.cast())
-    }
-}
-
-/// The files of the user.
-package enum UserFile {
-    /// `$XDG_STATE_HOME/imagefeed`
-    package nonisolated static var stateFolder: String {
-        "\(text(g_get_user_state_dir()))/imagefeed"
-    }
-    /// `$XDG_DATA_HOME`
-    package nonisolated static var dataFolder: String { text(g_get_user_data_dir()) }
-
-    /// Returns the text of a file; empty if it cannot be read.
-    package nonisolated static func read(_ path: String) -> String {
-        var contents: UnsafeMutablePointer<CChar>?
-        guard g_file_get_contents(path, &contents, nil, nil) != 0 else { return "" }
-        return text(taking: contents)
-    }
-
-    /// Replaces a file, and creates its folder if necessary.
-    package nonisolated static func write(_ text: String, to folder: String, _ name: String) {
-        g_mkdir_with_parents(folder, 0o700)
-        g_file_set_contents("\(folder)/\(name)", text, -1, nil)
     }
 }

@@ -3,17 +3,15 @@ internal import ProviderKit
 internal import System
 internal import Toolkit
 
-/// The trash of the desktop.
-///
-/// Source: the Trash specification of freedesktop.org, version 1.0.
-nonisolated enum Trash {
+// The trash of the desktop. Source: the Trash specification of freedesktop.org, version 1.0.
+nonisolated extension UserFile {
     /// Moves a file from the trash back to its place. Blocks; for use on another thread.
     ///
     /// - Parameters:
     ///   - path: The absolute path that the file had.
     ///   - home: The trash of the home directory.
     /// - Returns: False if the trash does not contain the file, or its place is taken.
-    static func restore(_ path: String, home: String = "\(UserFile.dataFolder)/Trash") -> Bool {
+    static func restore(_ path: String, home: String = "\(dataFolder)/Trash") -> Bool {
         guard let (folder, name) = find(path, home) else { return false }
         // The place may be taken again.
         guard link("\(folder)/files/\(name)", path) == 0 else { return false }
@@ -53,7 +51,7 @@ nonisolated enum Trash {
     private static func deleted(_ file: String) -> String { value("DeletionDate=", of: file) ?? "" }
 
     private static func value(_ key: String, of path: String) -> String? {
-        UserFile.read(path).split(separator: "\n").first { $0.hasPrefix(key) }.map {
+        read(path).split(separator: "\n").first { $0.hasPrefix(key) }.map {
             String($0.dropFirst(key.count))
         }
     }

@@ -1,10 +1,11 @@
 import Glibc
 import TestSupport
 import Testing
+import Toolkit
 
 @testable import Viewer
 
-@Suite final class TrashTests {
+@Suite final class UserFileTests {
     private let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
@@ -22,12 +23,12 @@ import Testing
                 "[Trash Info]\nPath=\(path)\nDeletionDate=\(date)\n",
                 to: "Trash/info/\(name).trashinfo")
         }
-        #expect(Trash.restore(path, home: trash))
+        #expect(UserFile.restore(path, home: trash))
         #expect(directory.has("Sea 100 %.jpg"))
         #expect(!directory.has("Trash/files/b.jpg") && !directory.has("Trash/info/b.jpg.trashinfo"))
         #expect(directory.has("Trash/files/a.jpg"))
         // The place is taken.
-        #expect(!Trash.restore(path, home: trash))
+        #expect(!UserFile.restore(path, home: trash))
         #expect(directory.has("Trash/files/a.jpg"))
     }
 
@@ -39,7 +40,7 @@ import Testing
         try directory.write(
             "[Trash Info]\nPath=2026/Sea.jpg\nDeletionDate=2026-01-01T10:00:00\n",
             to: "\(trash)/info/Sea.jpg.trashinfo")
-        #expect(Trash.restore("\(folder)/2026/Sea.jpg", home: "\(folder)/none"))
+        #expect(UserFile.restore("\(folder)/2026/Sea.jpg", home: "\(folder)/none"))
         #expect(directory.has("2026/Sea.jpg"))
     }
 }
