@@ -75,31 +75,29 @@ package final class Flap: Widget {
     package func onReveal(_ handler: @escaping () -> Void) { onChange(of: "reveal-flap", handler) }
 }
 
-/// A widget with a maximum width.
-package final class Clamp: Widget {
-    package init(_ child: Widget, maximumWidth: Int) {
-        super.init(adw_clamp_new())
-        adw_clamp_set_child(opaque, child.widget)
-        adw_clamp_set_maximum_size(opaque, Int32(maximumWidth))
+extension Widget {
+    /// Returns a widget that limits the width of this one.
+    package func clamped(to maximumWidth: Int) -> Widget {
+        let clamp = Widget(adw_clamp_new())
+        adw_clamp_set_child(clamp.opaque, widget)
+        adw_clamp_set_maximum_size(clamp.opaque, Int32(maximumWidth))
+        return clamp
     }
-}
 
-/// Shows its child only if there is enough width.
-package final class OptionalWidth: Widget {
-    package init(_ child: Widget) {
-        super.init(adw_squeezer_new())
-        adw_squeezer_add(opaque, child.widget)
-        let empty = Box(.horizontal)
-        withExtendedLifetime(empty) { _ = adw_squeezer_add(opaque, empty.widget) }
-        adw_squeezer_set_homogeneous(opaque, 0)
+    /// Returns a widget that shows this one only if there is enough width.
+    package func hiddenIfNarrow() -> Widget {
+        let squeezer = Widget(adw_squeezer_new())
+        adw_squeezer_add(squeezer.opaque, widget)
+        adw_squeezer_add(squeezer.opaque, gtk_box_new(GTK_ORIENTATION_HORIZONTAL, 0))
+        adw_squeezer_set_homogeneous(squeezer.opaque, 0)
+        return squeezer
     }
-}
 
-/// A widget below a title that shows or hides it.
-package final class Expander: Widget {
-    package init(_ title: String, _ child: Widget) {
-        super.init(gtk_expander_new(title))
-        gtk_expander_set_child(opaque, child.margins(horizontal: 0, vertical: 12).widget)
+    /// Returns a title with this widget below, which it shows or hides.
+    package func expandable(_ title: String) -> Widget {
+        let expander = Widget(gtk_expander_new(title))
+        gtk_expander_set_child(expander.opaque, margins(horizontal: 0, vertical: 12).widget)
+        return expander
     }
 }
 

@@ -59,7 +59,7 @@ class Dialog {
             dialogOf: parent, title: title, width: min(width, max(parent.width, 320)),
             height: height)
         header.setTitle(title)
-        let scroll = ScrollArea(Clamp(content, maximumWidth: 560)).expanding()
+        let scroll = ScrollArea(content.clamped(to: 560)).expanding()
         window.setContent(Box(.vertical, spacing: 0, header, scroll))
         window.onClose = { [weak self] in
             self?.closed()

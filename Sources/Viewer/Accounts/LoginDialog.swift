@@ -161,7 +161,7 @@ final class LoginDialog: Dialog {
                 )
             ).wrapping(), RowGroup("", code), submit)
         let trouble = Box(.vertical, spacing: 12, address, copyButton, openButton, codeBox)
-        browserBox.append(Expander(tr("Trouble with the browser?"), trouble))
+        browserBox.append(trouble.expandable(tr("Trouble with the browser?")))
         let cancelButton = Button(pill: tr("_Cancel")) { [weak self] in self?.close() }
         return Box(.vertical, spacing: 18, spinner, progressLabel, browserBox, cancelButton)
     }

@@ -24,8 +24,7 @@ final class ProfileView {
         self.owner = owner
         let content = Box(.vertical, spacing: 18, facts, RowGroup("", label)).margins(18)
         widget.append(
-            Clamp(content, maximumWidth: 560), likesBox.margins(horizontal: 12, vertical: 0), reason
-        )
+            content.clamped(to: 560), likesBox.margins(horizontal: 12, vertical: 0), reason)
         label.onApply { [weak self] text in
             guard let self, let client else { return }
             owner.toasts.perform { try await client.setLabel(text) }

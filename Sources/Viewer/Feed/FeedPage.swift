@@ -66,7 +66,7 @@ final class FeedPage {
         tail.isVisible = false
         let banner = Box(.horizontal, spacing: 12, bannerLabel, bannerButton.aligned(.end, .center))
         bannerRevealer = Revealer(banner.styled("feed-banner"))
-        let searchBox = Box(.vertical, spacing: 0, Clamp(search, maximumWidth: 480))
+        let searchBox = Box(.vertical, spacing: 0, search.clamped(to: 480))
         searchRevealer = Revealer(searchBox.margins(horizontal: 12, vertical: 6))
         let selection = Box(.horizontal, spacing: 6, selectionLabel, selectionButtons)
         selectionBar = Revealer(selection.styled("toolbar", "feed-selection"))

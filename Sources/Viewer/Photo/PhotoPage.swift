@@ -76,8 +76,8 @@ final class PhotoPage {
         leaveButton.isVisible = false
         pauseButton.isVisible = false
         // In a narrow window, these are only in the menu.
-        let others = OptionalWidth(
-            Box(.horizontal, spacing: 6, downloadButton, fullScreenButton, infoButton))
+        let others = Box(.horizontal, spacing: 6, downloadButton, fullScreenButton, infoButton)
+            .hiddenIfNarrow()
         header.addEnd(menuButton, leaveButton, pauseButton, others, likeButton)
         menuButton.onOpen = { [weak self] in self?.fill($0) }
     }
