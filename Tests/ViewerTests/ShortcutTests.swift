@@ -28,14 +28,12 @@ import Toolkit
     }
 
     @Test func `the manual page has the keys of the program`() {
-        let rows = Shortcut.Place.allCases.flatMap { place in
-            Shortcut.help(place).map { [$0.key, $0.value] }
-        }
+        let rows = Shortcuts.allCases.flatMap { $0.help.map { [$0.key, $0.value] } }
         #expect(manual() == rows)
     }
 
-    @Test(arguments: Shortcut.Place.allCases)
-    func `each key of the help has a command`(place: Shortcut.Place) {
+    @Test(arguments: Shortcuts.allCases)
+    func `each key of the help has a command`(shortcuts: Shortcuts) {
         // The names of the keyboard for those of users.
         let names = [
             "Enter": "Return", "Space": "space", "Backspace": "BackSpace", "+": "plus",
@@ -45,7 +43,7 @@ import Toolkit
             "Control+Shift+C": "Control+Shift+C",
         ]
         // GTK performs the action of this key.
-        let keys = Shortcut.help(place).flatMap { $0.key.split(separator: ", ") }.filter {
+        let keys = shortcuts.help.flatMap { $0.key.split(separator: ", ") }.filter {
             $0 != "Control+Q"
         }
         for key in keys {
@@ -53,14 +51,14 @@ import Toolkit
                 key.hasPrefix("Control+") && key.count == 9 && key.last?.isLetter == true
             let plain = isLetter ? "Control+\(key.suffix(1).lowercased())" : "\(key)"
             let name = names[plain] ?? plain.replacing(" ", with: "_")
-            #expect(Shortcut.command(name, in: place) != nil, "\(key)")
+            #expect(shortcuts.command(name) != nil, "\(key)")
         }
     }
 
     @Test func `a key with modifiers has its own command`() {
-        #expect(Shortcut.command("Shift+F10", in: .photo) == .menu)
-        #expect(Shortcut.command("R", in: .photo) == .rotateLeft)
-        #expect(Shortcut.command("Control+Left", in: .photo) == .previous)
-        #expect(Shortcut.command("F10", in: .photo) == nil)
+        #expect(Shortcuts.photo.command("Shift+F10") == .menu)
+        #expect(Shortcuts.photo.command("R") == .rotateLeft)
+        #expect(Shortcuts.photo.command("Control+Left") == .previous)
+        #expect(Shortcuts.photo.command("F10") == nil)
     }
 }

@@ -402,7 +402,7 @@ final class FeedGrid {
     // MARK: Keyboard
 
     private func handle(_ key: String) -> Bool {
-        guard let feed, let command = Shortcut.command(key, in: .grid),
+        guard let feed, let command = Shortcuts.grid.command(key),
             let index = cells.first(where: { $0.value.button.hasFocusWithin })?.key
         else { return false }
         feed.cancelEnd()

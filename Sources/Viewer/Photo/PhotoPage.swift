@@ -238,7 +238,7 @@ final class PhotoPage {
     private func handle(_ key: String) -> Bool {
         // The controls of full screen are hidden from the key Tab, too.
         if key == "Tab" || key == "ISO_Left_Tab" { showControls() }
-        guard let command = Shortcut.command(key, in: .photo) else { return false }
+        guard let command = Shortcuts.photo.command(key) else { return false }
         // A selectable text uses the keys for the cursor and the clipboard.
         let ofText: [Command] = [.left, .right, .up, .down, .first, .last, .previous, .next, .copy]
         if info.widget.hasFocusWithin, ofText.contains(command) { return false }

@@ -60,9 +60,7 @@ final class MainWindow {
             entry(tr("Help"), "F1", .help), entry(tr("About Image Feed"), "", .about),
         ])
         window.onKey { [weak self] key in
-            guard let self, let command = Shortcut.command(key, in: .everywhere) else {
-                return false
-            }
+            guard let self, let command = Shortcuts.everywhere.command(key) else { return false }
             perform(command)
             return true
         }
@@ -133,7 +131,7 @@ final class MainWindow {
         switch command {
         case .closeWindow: window.close()
         case .menu: menuButton.open()
-        case .shortcuts: Shortcut.showHelp(window)
+        case .shortcuts: Shortcuts.showHelp(window)
         case .help:
             Application.open("man:imagefeed(1)", parent: window) { [toasts] in
                 toasts.show(tr("No program shows manual pages. Type: man imagefeed"))

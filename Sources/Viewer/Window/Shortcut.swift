@@ -11,13 +11,13 @@ nonisolated enum Command: Sendable {
     case zoomIn, zoomOut, showWhole, showPixels, rotateRight, rotateLeft, fullScreen
 }
 
-/// The keys, which the program, its help and its manual page use.
-nonisolated enum Shortcut {
-    nonisolated enum Place: CaseIterable, Sendable { case grid, photo, everywhere }
+/// The keys of a part of the window, which the program, its help and its manual page use.
+nonisolated enum Shortcuts: CaseIterable, Sendable {
+    case grid, photo, everywhere
 
-    /// Returns the keys of a place as users read them, with their effects.
-    static func help(_ place: Place) -> KeyValuePairs<String, String> {
-        switch place {
+    /// The keys as users read them, with their effects.
+    var help: KeyValuePairs<String, String> {
+        switch self {
         case .grid:
             [
                 tr("Arrow keys"): tr("Move to another photo."),
@@ -94,7 +94,7 @@ nonisolated enum Shortcut {
     }
 
     /// The commands by the name of the key with its modifiers.
-    private static let commands: [Place: [String: Command]] = [
+    private static let commands: [Shortcuts: [String: Command]] = [
         .grid: [
             "Left": .left, "Right": .right, "Up": .up, "Down": .down, "Page_Up": .pageUp,
             "Page_Down": .pageDown, "Home": .first, "End": .last, "Return": .open,
@@ -123,18 +123,16 @@ nonisolated enum Shortcut {
     ]
 
     /// Returns the command of a key with its modifiers; nil if it has none.
-    static func command(_ key: String, in place: Place) -> Command? { commands[place]?[key] }
-}
+    func command(_ key: String) -> Command? { Self.commands[self]?[key] }
 
-extension Shortcut {
     /// Shows the table of keys.
     @MainActor
     static func showHelp(_ parent: Window) {
         let dialog = Dialog(parent, title: tr("Keyboard shortcuts"), width: 560, height: 640)
         let titles = [tr("In the grid of photos"), tr("In a photo"), tr("In all pages")]
-        for (place, title) in zip(Place.allCases, titles) {
+        for (shortcuts, title) in zip(allCases, titles) {
             let group = RowGroup(title)
-            for (keys, text) in help(place) {
+            for (keys, text) in shortcuts.help {
                 let row = ActionRow(text)
                 let caps = Box(.vertical, spacing: 4).aligned(.end, .center).margins(6)
                 for key in keys.split(separator: ", ") {
