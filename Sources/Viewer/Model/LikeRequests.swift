@@ -4,15 +4,8 @@ internal import ProviderKit
 
 /// The likes of the user: requests, and failures until the user tries again.
 final class LikeRequests {
-    /// The failure of a like or unlike.
-    struct Failure {
-        let photo: PhotoReference
-        let wantsLike: Bool
-        let sentence: String
-    }
-
-    /// Emitted for each failure, also of a like that another client requested.
-    let failed = Event<Failure>()
+    /// Emitted for each failure of a like or unlike, also of one that another client requested.
+    let failed = Event<(photo: PhotoReference, wantsLike: Bool, sentence: String)>()
     /// Emitted once for each account whose service has likes and refuses those of this login.
     let stayedLocal = Event<AccountProperties>()
     private var localAccounts: Set<ObjectPath> = []
@@ -32,11 +25,11 @@ final class LikeRequests {
     }
 
     /// Repeats a failed like, in a feed if it contains the photo.
-    func retry(_ failure: Failure, in feed: Feed?) {
-        if let feed, let id = failure.photo.id(in: feed.account), feed.photo(id) != nil {
-            set(failure.wantsLike, id, in: feed)
+    func retry(_ wantsLike: Bool, _ photo: PhotoReference, in feed: Feed?) {
+        if let feed, let id = photo.id(in: feed.account), feed.photo(id) != nil {
+            set(wantsLike, id, in: feed)
         } else {
-            send(failure.wantsLike, failure.photo, in: nil)
+            send(wantsLike, photo, in: nil)
         }
     }
 
@@ -86,6 +79,6 @@ final class LikeRequests {
 
     private func report(_ photo: PhotoReference, _ wantsLike: Bool, _ sentence: String) {
         guard reported.insert(photo).inserted else { return }
-        failed.emit(Failure(photo: photo, wantsLike: wantsLike, sentence: sentence))
+        failed.emit((photo, wantsLike, sentence))
     }
 }

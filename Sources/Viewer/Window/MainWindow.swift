@@ -72,9 +72,9 @@ final class MainWindow {
             self?.feedPage.grid.focus(index)
         }
         service.changed.observe(self) { [weak self] in self?.update() }
-        actions.likes.failed.observe(self) { [weak self] failure in
-            self?.toasts.show(failure.sentence, button: tr("Try again")) {
-                self.map { $0.actions.likes.retry(failure, in: $0.feedPage.feed) }
+        actions.likes.failed.observe(self) { [weak self] photo, wantsLike, sentence in
+            self?.toasts.show(sentence, button: tr("Try again")) {
+                self.map { $0.actions.likes.retry(wantsLike, photo, in: $0.feedPage.feed) }
             }
         }
         actions.likes.stayedLocal.observe(self) { [weak self] account in
