@@ -30,7 +30,7 @@ final class Feed {
     /// The ID of the source, as the daemon knows it.
     let source: String
     private(set) var photos: [Photo] = []
-    private(set) var state = State.loading
+    private(set) var state = State.partial
     /// The number of photos in the source as far as it is known; at least that of ``photos``.
     var count: Int { state == .complete ? photos.count : max(photos.count, listedCount) }
     /// The number of photos that arrived since the first page was read.
@@ -40,7 +40,6 @@ final class Feed {
     private let service: Service
     private var indexes: [String: Int] = [:]
     private var cursor = ""
-    private var isRequesting = false
     /// The account was ready, and the network available, when they changed last.
     private var wasAvailable = true
     /// True if the photos are replaced at the next update, because another folder was chosen.
@@ -95,8 +94,6 @@ final class Feed {
     /// Creates the photos of another feed in which each word occurs. They appear while the other feed is loaded.
     convenience init(_ service: Service, searching base: Feed, _ words: String) {
         self.init(service, account: base.account, source: "")
-        // The pages are those of the other feed.
-        isRequesting = true
         self.base = base
         let words = words.lowercased().split(separator: " ").map(String.init)
         base.changed.observe(self) { [weak self] _ in self?.addMatches(words) }
@@ -130,7 +127,6 @@ final class Feed {
     /// Starts again at the newest photo. The current photos remain until the first page is there.
     func reload() {
         generation += 1
-        isRequesting = false
         wantedCount = 0
         atEnd = nil
         isOutdated = false
@@ -138,9 +134,9 @@ final class Feed {
         request(isFirst: true)
     }
 
-    /// Requests the next page, or repeats a failed request.
+    /// Requests the next page, or repeats a failed request. The pages of a search are those of the other feed.
     func loadMore() {
-        guard !isRequesting, state != .complete else { return }
+        guard base == nil, state != .loading, state != .complete else { return }
         request(isFirst: photos.isEmpty)
     }
 
@@ -177,7 +173,6 @@ final class Feed {
     }
 
     private func request(isFirst: Bool) {
-        isRequesting = true
         state = .loading
         changed.emit(.extended)
         let generation = generation
@@ -186,7 +181,6 @@ final class Feed {
                 let page = try await client.page(
                     source, cursor: isFirst ? "" : cursor, count: Self.pageSize)
                 guard generation == self.generation else { return }
-                isRequesting = false
                 accept(page.photos, next: page.next, isFirst: isFirst)
                 if page.photos.isEmpty, state == .partial {
                     // Further pages are requested later.
@@ -197,7 +191,6 @@ final class Feed {
                 reachEnd()
             } catch {
                 guard generation == self.generation else { return }
-                isRequesting = false
                 let problem = Problem(error)
                 // The position is lost: read the photos again from the top.
                 if problem.kind == .staleCursor, !isFirst { return reload() }
