@@ -185,15 +185,13 @@ final class FeedPage {
     /// A service may have more photos than are loaded. The months of the ten years before them follow.
     private func listMonths() {
         guard let count = listedCount, let feed, let last = grid.months.last else { return }
-        listMonths(grid.months.dropFirst(count).map(\.number))
+        var numbers = grid.months.dropFirst(count).map(\.number)
         listedCount = grid.months.count
-        guard !feed.isLoadingToEnd, feed.state == .partial else { return }
-        listedCount = nil
-        let first = (last.number / 12 - 10) * 12
-        listMonths((first..<last.number).reversed())
-    }
-
-    private func listMonths(_ numbers: [Int]) {
+        if !feed.isLoadingToEnd, feed.state == .partial {
+            listedCount = nil
+            let first = (last.number / 12 - 10) * 12
+            numbers += (first..<last.number).reversed()
+        }
         for number in numbers {
             let entry = MenuEntry(MonthList.title(of: number)) { [weak self] in
                 self?.wantedMonth = number
@@ -346,13 +344,9 @@ final class FeedPage {
 
     /// Shows the notice above the photos, or above the page of an empty source. Other pages have their own sentence.
     private func updateBanner() {
-        let isVisible =
-            switch feed?.state {
-            case .partial, .complete: true
-            case .loading, .failed: feed?.photos.isEmpty == false || profile.account != nil
-            case nil: false
-            }
-        let notice = isVisible ? notice : nil
+        let isLoaded = feed?.state == .partial || feed?.state == .complete
+        let hasContent = feed?.photos.isEmpty == false || profile.account != nil
+        let notice = isLoaded || hasContent ? notice : nil
         if let notice {
             bannerLabel.text = notice.sentence
             bannerButton.isVisible = notice.remedy != nil
