@@ -24,16 +24,10 @@ package final class Button: Widget {
         onClick(action)
     }
 
-    /// - Parameters:
-    ///   - child: The content.
-    ///   - isListItem: True for an item of a list, as which screen readers present the button.
-    ///   - action: Called when the user presses the button.
-    package init(child: Widget, isListItem: Bool = false, _ action: @escaping () -> Void = {}) {
-        super.init(
-            isListItem
-                ? Self.new(gtk_button_get_type(), GTK_ACCESSIBLE_ROLE_LIST_ITEM) : gtk_button_new())
+    /// Creates a button with a widget, which screen readers present as an item of a list.
+    package init(listItem child: Widget) {
+        super.init(Self.new(gtk_button_get_type(), GTK_ACCESSIBLE_ROLE_LIST_ITEM))
         gtk_button_set_child(cast(), child.widget)
-        onClick(action)
     }
 
     /// Sets the text; an underscore precedes the letter that activates the button together with Alt.

@@ -21,10 +21,7 @@ package class Widget: Object {
         set { gtk_widget_set_visible(widget, newValue ? 1 : 0) }
     }
     package func setSensitive(_ isOn: Bool) { gtk_widget_set_sensitive(widget, isOn ? 1 : 0) }
-    package var isFocusable: Bool {
-        get { gtk_widget_get_focusable(widget) != 0 }
-        set { gtk_widget_set_focusable(widget, newValue ? 1 : 0) }
-    }
+    package func setFocusable(_ isOn: Bool) { gtk_widget_set_focusable(widget, isOn ? 1 : 0) }
     /// Lets the pointer select the widget, or only those below.
     package func setTargetable(_ isOn: Bool) { gtk_widget_set_can_target(widget, isOn ? 1 : 0) }
     package var hasFocusWithin: Bool { Self.hasFocusWithin(widget) }

@@ -236,9 +236,7 @@ final class FeedGrid {
         current = min(current, max(0, feed.photos.count - 1))
         let visible = rows.first { $0.top >= top } ?? rows.first
         let tabStop = cells[current] == nil ? visible?.photos.lowerBound : current
-        for (index, cell) in cells where cell.button.isFocusable != (index == tabStop) {
-            cell.button.isFocusable = index == tabStop
-        }
+        for (index, cell) in cells { cell.button.setFocusable(index == tabStop) }
         if restoresFocus, !feed.photos.isEmpty {
             restoresFocus = false
             let position = widget.position

@@ -12,7 +12,7 @@ final class PhotoCell {
     /// The index of the photo; nil if the cell is not in use.
     private(set) var index: Int?
     /// The part that has the focus.
-    private(set) lazy var button = Button(child: picture, isListItem: true).styled("flat", "photo")
+    private(set) lazy var button = Button(listItem: picture).styled("flat", "photo")
 
     private weak var grid: FeedGrid?
     private let picture = Picture()
@@ -39,7 +39,7 @@ final class PhotoCell {
         self.grid = grid
         likeButton.styled("circular", "osd", "like").aligned(.end, .start).margins(6)
         // The key of the grid likes the photo with the focus.
-        likeButton.isFocusable = false
+        likeButton.setFocusable(false)
         animationLabel.styled("osd", "badge", "caption").aligned(.start, .end).margins(6)
         selectionIcon.styled("selection").aligned(.start, .start).margins(6)
         for overlay in [facts, animationLabel, failureIcon, selectionIcon] {

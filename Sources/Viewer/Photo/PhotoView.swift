@@ -32,7 +32,7 @@ final class PhotoView {
     private var hasFingers = false
 
     init() {
-        widget.isFocusable = true
+        widget.setFocusable(true)
         widget.onDraw = { [unowned self] in pictures }
         widget.onResize = { [unowned self] in
             adapt { [widget] in
