@@ -73,13 +73,9 @@ package final class Application: Object {
         _ name: String, key: String? = nil, hasText: Bool = false,
         _ handler: @escaping (String) -> Void
     ) {
-        let type = hasText ? g_variant_type_new("s") : nil
-        let action = Object(owning: UnsafeMutableRawPointer(g_simple_action_new(name, type)))
-        if let type { g_variant_type_free(type) }
-        action.connect("activate") { call in
-            handler(text(call.variant(1).flatMap { g_variant_get_string($0, nil) }))
+        addAction(name, type: hasText ? "s" : nil) { parameter in
+            handler(text(parameter.flatMap { g_variant_get_string($0, nil) }))
         }
-        g_action_map_add_action(opaque, action.opaque)
         key?.withCString {
             var keys = [$0, nil]
             gtk_application_set_accels_for_action(application, "app.\(name)", &keys)

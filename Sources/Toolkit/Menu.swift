@@ -28,18 +28,14 @@ package final class Menu: Widget {
         super.init(gtk_popover_menu_new_from_model(nil))
         gtk_popover_menu_set_menu_model(opaque, model.cast())
         gtk_popover_set_has_arrow(cast(), 0)
-        let type = g_variant_type_new("i")
-        let action = Object(owning: g_simple_action_new("perform", type))
-        g_variant_type_free(type)
-        action.connect("activate") { [weak self] call in
-            let index = call.variant(1).map { Int(g_variant_get_int32($0)) } ?? -1
+        let group = Object(owning: g_simple_action_group_new())
+        group.addAction("perform", type: "i") { [weak self] parameter in
+            let index = parameter.map { Int(g_variant_get_int32($0)) } ?? -1
             guard let self, actions.indices.contains(index) else { return }
             let action = actions[index]
             // The action may move the focus, which the end of the menu restores before.
             Task { action() }
         }
-        let group = Object(owning: g_simple_action_group_new())
-        g_action_map_add_action(group.opaque, action.opaque)
         gtk_widget_insert_action_group(widget, "menu", group.opaque)
         connect("map") { [weak self] _ in if let self { Self.nameEntries(of: widget) } }
         connect("closed") { [weak self] _ in

@@ -42,6 +42,20 @@ package class Object {
             { context, _ in HandlerContext<SignalCall>.release(context) })
     }
 
+    /// Adds an action to a group.
+    ///
+    /// - Parameters:
+    ///   - name: The name.
+    ///   - type: The type of the parameter; nil for none.
+    ///   - handler: Receives the parameter.
+    func addAction(_ name: String, type: String?, _ handler: @escaping (OpaquePointer?) -> Void) {
+        let type = type.flatMap { g_variant_type_new($0) }
+        let action = Object(owning: g_simple_action_new(name, type))
+        g_variant_type_free(type)
+        action.connect("activate") { call in handler(call.variant(1)) }
+        g_action_map_add_action(opaque, action.opaque)
+    }
+
     /// Calls `handler` when a property changes.
     func onChange(of property: String, _ handler: @escaping () -> Void) {
         connect("notify::\(property)") { _ in handler() }
