@@ -2,18 +2,16 @@ internal import CAdwaita
 
 /// A vertically scrollable area.
 package final class ScrollArea: Widget {
-    private var vertical: UnsafeMutablePointer<GtkAdjustment>? {
-        gtk_scrolled_window_get_vadjustment(opaque)
-    }
-    private var horizontal: UnsafeMutablePointer<GtkAdjustment>? {
-        gtk_scrolled_window_get_hadjustment(opaque)
-    }
+    private let vertical, horizontal: UnsafeMutablePointer<GtkAdjustment>
 
     /// - Parameters:
     ///   - child: The content.
     ///   - mayOverflow: True if the child may be wider than the area, which then does not widen the window.
     package init(_ child: Widget, mayOverflow: Bool = false) {
-        super.init(gtk_scrolled_window_new())
+        let area: UnsafeMutablePointer<GtkWidget> = gtk_scrolled_window_new()
+        vertical = gtk_scrolled_window_get_vadjustment(OpaquePointer(area))
+        horizontal = gtk_scrolled_window_get_hadjustment(OpaquePointer(area))
+        super.init(area)
         gtk_scrolled_window_set_policy(
             opaque, mayOverflow ? GTK_POLICY_EXTERNAL : GTK_POLICY_NEVER, GTK_POLICY_AUTOMATIC)
         gtk_scrolled_window_set_child(opaque, child.widget)
@@ -21,19 +19,17 @@ package final class ScrollArea: Widget {
 
     /// The distance of the visible part from the top.
     package var position: Double {
-        get { vertical.map { gtk_adjustment_get_value($0) } ?? 0 }
-        set { if let vertical { gtk_adjustment_set_value(vertical, newValue) } }
+        get { gtk_adjustment_get_value(vertical) }
+        set { gtk_adjustment_set_value(vertical, newValue) }
     }
-    package var visibleHeight: Double { vertical.map { gtk_adjustment_get_page_size($0) } ?? 0 }
-    package var visibleWidth: Double { horizontal.map { gtk_adjustment_get_page_size($0) } ?? 0 }
+    package var visibleHeight: Double { gtk_adjustment_get_page_size(vertical) }
+    package var visibleWidth: Double { gtk_adjustment_get_page_size(horizontal) }
     /// Sets the height of the content before the content has it, so that the position can be there at once.
-    package func setContentHeight(_ height: Double) {
-        if let vertical { gtk_adjustment_set_upper(vertical, height) }
-    }
+    package func setContentHeight(_ height: Double) { gtk_adjustment_set_upper(vertical, height) }
 
     /// Calls `handler` when the visible part moves or changes its size. The handler must not change widgets at once.
     package func onScroll(_ handler: @escaping () -> Void) {
-        for adjustment in [vertical, horizontal].compactMap({ $0 }) {
+        for adjustment in [vertical, horizontal] {
             let object = Object(sinking: UnsafeMutableRawPointer(adjustment))
             object.connect("value-changed") { _ in handler() }
             object.connect("changed") { _ in handler() }

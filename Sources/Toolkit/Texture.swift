@@ -62,10 +62,7 @@ package nonisolated final class Texture: @unchecked Sendable {
 
 /// An image that fills its place.
 package final class Picture: Widget {
-    package init() {
-        super.init(gtk_picture_new())
-        gtk_picture_set_can_shrink(opaque, 1)
-    }
+    package init() { super.init(gtk_picture_new()) }
 
     /// - Parameters:
     ///   - texture: The image; nil for none.
