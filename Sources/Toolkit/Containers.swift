@@ -1,14 +1,5 @@
 internal import CAdwaita
 
-/// A widget with others above it.
-package final class Overlay: Widget {
-    package init(_ child: Widget, _ overlays: Widget...) {
-        super.init(gtk_overlay_new())
-        gtk_overlay_set_child(opaque, child.widget)
-        for overlay in overlays { gtk_overlay_add_overlay(opaque, overlay.widget) }
-    }
-}
-
 /// Pages, one of which is visible.
 ///
 /// The others are hidden also from screen readers, to which GTK 4.8 shows all pages of a stack.
@@ -76,6 +67,14 @@ package final class Flap: Widget {
 }
 
 extension Widget {
+    /// Returns a widget of the size of this one, with others above it.
+    package func overlaid(with overlays: Widget...) -> Widget {
+        let overlay = Widget(gtk_overlay_new())
+        gtk_overlay_set_child(overlay.opaque, widget)
+        for other in overlays { gtk_overlay_add_overlay(overlay.opaque, other.widget) }
+        return overlay
+    }
+
     /// Returns a widget that limits the width of this one.
     package func clamped(to maximumWidth: Int) -> Widget {
         let clamp = Widget(adw_clamp_new())

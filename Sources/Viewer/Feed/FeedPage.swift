@@ -20,7 +20,7 @@ final class FeedPage {
     private let actions: PhotoActions
     private lazy var stack = Stack([
         "loading": loading, "status": status,
-        "photos": Overlay(grid.widget, newPhotosRevealer, tail, monthLabel),
+        "photos": grid.widget.overlaid(with: newPhotosRevealer, tail, monthLabel),
     ]).expanding()
     private let status = StatusPage()
     private let statusButton = Button(pill: tr("_Try again"), isSuggested: true)

@@ -7,8 +7,8 @@ internal import Translation
 
 /// One photo in the grid. The grid shows different photos in it while the user scrolls.
 final class PhotoCell {
-    private(set) lazy var widget = Overlay(
-        button, failureIcon, animationLabel, facts, likeButton, selectionIcon)
+    private(set) lazy var widget = button.overlaid(
+        with: failureIcon, animationLabel, facts, likeButton, selectionIcon)
     /// The index of the photo; nil if the cell is not in use.
     private(set) var index: Int?
     /// The part that has the focus.

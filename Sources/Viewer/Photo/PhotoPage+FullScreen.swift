@@ -7,7 +7,7 @@ extension PhotoPage {
     private static let controlsTime = Duration.seconds(3)
 
     /// - Parameter overlay: The photo with its buttons.
-    func connectFullScreen(_ overlay: Overlay) {
+    func connectFullScreen(_ overlay: Widget) {
         window.onFullScreenChange { [weak self] in self?.updateFullScreen() }
         overlay.onPointer { [weak self] x, y in
             // Widgets that appear below a resting pointer also cause events.

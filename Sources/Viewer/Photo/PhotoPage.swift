@@ -15,10 +15,10 @@ final class PhotoPage {
     let header = HeaderBar()
     /// The place of the header in full screen, above the photo.
     let headerRevealer = Revealer().aligned(.fill, .start).styled("full-screen")
-    let view: PhotoView
+    var view: PhotoView { image.view }
     lazy var flap = Flap(content: overlay, flap: info.widget, atEnd: true).expanding()
-    private lazy var overlay = Overlay(
-        view.widget, image.spinner, image.problemBox, previousButton, nextButton,
+    private lazy var overlay = view.widget.overlaid(
+        with: image.spinner, image.problemBox, previousButton, nextButton,
         actions.downloads.bar, headerRevealer)
     private let actions: PhotoActions
     private let image: PhotoImage
@@ -55,7 +55,6 @@ final class PhotoPage {
         self.window = window
         self.actions = actions
         image = PhotoImage(loader, isLocal: actions.isLocal)
-        view = image.view
         previousButton.styled("circular", "osd", "step").aligned(.start, .center).margins(12)
         nextButton.styled("circular", "osd", "step").aligned(.end, .center).margins(12)
         widget.styled("photo-page")

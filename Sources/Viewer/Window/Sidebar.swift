@@ -192,7 +192,7 @@ final class Sidebar {
         // The natural size of a picture is that of its image; an overlay has the size of its first child.
         let place = Box(.horizontal)
         place.setMinimumSize(width: Self.prefixWidth, height: Self.prefixWidth)
-        row.addPrefix(Overlay(place, picture).aligned(.center, .center))
+        row.addPrefix(place.overlaid(with: picture).aligned(.center, .center))
         let key = ImageLoader.Key(
             account: account.path, photo: cover, size: "thumb", width: 96, height: 64)
         Task { [service] in picture.setTexture(try? await service.images.load(key).texture) }
