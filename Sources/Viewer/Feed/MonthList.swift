@@ -10,7 +10,7 @@ nonisolated struct MonthList {
         let number: Int
         /// The index of its first photo.
         let first: Int
-        let title: String
+        var title: String { MonthList.title(of: number) }
     }
 
     // Translators: a month as a heading, as a format of strftime(3).
@@ -29,34 +29,10 @@ nonisolated struct MonthList {
         return time.localText(titleFormat) ?? ""
     }
 
-    /// A date of photos, with the months in which it orders them.
-    private struct Order {
-        let date: @Sendable (Photo) -> Timestamp?
-        var months: [Month] = []
-
-        /// Adds a photo. Returns false if its date is unknown, or in a later month than that of the photo before.
-        mutating func add(_ photo: Photo, at index: Int) -> Bool {
-            guard let number = number(photo) else { return false }
-            guard let last = months.last?.number, number >= last else {
-                let title = MonthList.title(of: number)
-                months.append(Month(number: number, first: index, title: title))
-                return true
-            }
-            return number == last
-        }
-
-        /// Returns the number of the month of a photo; nil if its date is unknown.
-        func number(_ photo: Photo) -> Int? {
-            guard let date = date(photo) else { return nil }
-            var time = time_t(date.secondsSince1970)
-            var parts = tm()
-            guard localtime_r(&time, &parts) != nil else { return nil }
-            return Int(parts.tm_year) * 12 + Int(parts.tm_mon)
-        }
-    }
-
-    /// The dates that order all photos so far. Local photos are ordered by the times of their files.
-    private var orders = [Order { $0.photo.created }, Order { $0.photo.updated }]
+    /// The dates that order all photos so far, with the months. Local photos are ordered by the times of their files.
+    private var orders: [(date: @Sendable (Photo) -> Timestamp?, months: [Month])] = [
+        ({ $0.photo.created }, []), ({ $0.photo.updated }, []),
+    ]
     /// The number of photos.
     private(set) var count = 0
 
@@ -68,7 +44,7 @@ nonisolated struct MonthList {
     mutating func append(_ photos: some Sequence<Photo>) -> Bool {
         var isSameOrder = true
         for photo in photos {
-            for order in orders.indices.reversed() where !orders[order].add(photo, at: count) {
+            for order in orders.indices.reversed() where !add(photo, to: order) {
                 orders.remove(at: order)
                 if order == 0 { isSameOrder = false }
             }
@@ -77,9 +53,28 @@ nonisolated struct MonthList {
         return isSameOrder
     }
 
+    /// Adds a photo. Returns false if its date is unknown, or in a later month than that of the photo before.
+    private mutating func add(_ photo: Photo, to order: Int) -> Bool {
+        guard let number = Self.number(orders[order].date(photo)) else { return false }
+        guard let last = orders[order].months.last?.number, number >= last else {
+            orders[order].months.append(Month(number: number, first: count))
+            return true
+        }
+        return number == last
+    }
+
     /// Returns true if a photo that has changed is still in its month.
     func isValid(_ photo: Photo, at index: Int) -> Bool {
-        orders.first.map { $0.number(photo) == month(of: index)?.number } ?? true
+        orders.first.map { Self.number($0.date(photo)) == month(of: index)?.number } ?? true
+    }
+
+    /// Returns the number of the month of a date; nil if the date is unknown.
+    private static func number(_ date: Timestamp?) -> Int? {
+        guard let date else { return nil }
+        var time = time_t(date.secondsSince1970)
+        var parts = tm()
+        guard localtime_r(&time, &parts) != nil else { return nil }
+        return Int(parts.tm_year) * 12 + Int(parts.tm_mon)
     }
 
     /// Returns the month of a photo; nil if there are no months.
