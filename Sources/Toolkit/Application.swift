@@ -18,9 +18,8 @@ package final class Application: Object {
         super.init(owning: UnsafeMutableRawPointer(adw_application_new(id, flags)))
         connect("startup") { [unowned self] _ in
             // Otherwise a dialog opens with its first selectable text selected.
-            if let settings = gtk_settings_get_default() {
-                shim_set_flag(UnsafeMutableRawPointer(settings), "gtk-label-select-on-focus", 0)
-            }
+            let settings = UnsafeMutableRawPointer(gtk_settings_get_default())
+            shim_set_flag(settings, "gtk-label-select-on-focus", 0)
             onStart?()
         }
         connect("activate") { [unowned self] _ in onCommandLine?([], "/") }

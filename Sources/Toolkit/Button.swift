@@ -48,8 +48,8 @@ package final class Button: Widget {
     ///   - fallback: The icon in its place if the icon theme does not have it.
     ///   - tooltip: The tooltip, which is also the accessible name.
     package func setIcon(_ icon: String, orElse fallback: String? = nil, tooltip: String) {
-        let theme = gdk_display_get_default().flatMap { gtk_icon_theme_get_for_display($0) }
-        let isMissing = fallback != nil && theme.map { gtk_icon_theme_has_icon($0, icon) } == 0
+        let theme = gtk_icon_theme_get_for_display(gtk_widget_get_display(widget))
+        let isMissing = fallback != nil && gtk_icon_theme_has_icon(theme, icon) == 0
         gtk_button_set_icon_name(cast(), isMissing ? fallback : icon)
         setName(tooltip)
     }
