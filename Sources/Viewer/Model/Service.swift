@@ -20,7 +20,6 @@ final class Service {
     /// The combined account, if there is one, and the accounts, sorted by object path.
     private(set) var accounts: [AccountProperties] = []
     private(set) var providers: [ProviderProperties] = []
-    var defaultAccount: ObjectPath? { mirror.defaultAccount }
     var isOnline: Bool { mirror.isOnline }
     /// Emitted after accounts, providers or the state changed.
     let changed = Event<Void>()

@@ -350,13 +350,11 @@ final class MainWindow {
             return
         }
         let accounts = service.feeds.filter { !$0.isCombined }
-        // The combined account of one account only repeats its photos.
+        // The combined account, which is the first one, only repeats the photos of a single account.
         let feeds = accounts.count > 1 ? service.feeds : accounts
         if let stored = feeds.first(where: { $0.path.text == state.account }) {
             show(Sidebar.Selection(account: stored.path, source: state.source))
-        } else if let account = feeds.first(where: \.isCombined)
-            ?? feeds.first(where: { $0.path == service.defaultAccount }) ?? feeds.first
-        {
+        } else if let account = feeds.first {
             show(Sidebar.Selection(account: account.path, source: account.defaultSource))
         } else {
             sidebar.select(nil)
