@@ -9,8 +9,6 @@ package final class Application: Object {
     /// Called once, before the first window.
     package var onStart: (() -> Void)?
 
-    var application: UnsafeMutablePointer<GtkApplication> { cast() }
-
     package init(id: String) {
         Self.avoidUnusedGL()
         let flags = GApplicationFlags(
@@ -77,7 +75,7 @@ package final class Application: Object {
         }
         key?.withCString {
             var keys = [$0, nil]
-            gtk_application_set_accels_for_action(application, "app.\(name)", &keys)
+            gtk_application_set_accels_for_action(cast(), "app.\(name)", &keys)
         }
     }
 

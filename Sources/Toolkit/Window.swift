@@ -11,7 +11,7 @@ package final class Window: Widget {
 
     /// Creates a main window.
     package init(_ application: Application, title: String, width: Int, height: Int) {
-        super.init(adw_application_window_new(application.application))
+        super.init(adw_application_window_new(application.cast()))
         configure(title, width, height)
     }
 
