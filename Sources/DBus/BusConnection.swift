@@ -32,6 +32,12 @@ package final class BusConnection {
     private var blockedSenders: [CheckedContinuation<Void, Never>] = []
     /// The calls that are waiting for a reply, by serial.
     private var waiters: [Int: ReplyWaiter] = [:]
+    /// The last replies with file descriptors, by their serials. The bus rejects such a reply if the caller's connection
+    /// does not accept descriptors.
+    private var repliesWithDescriptors: [(serial: UInt32, call: ReplyAddress)] = []
+    private static let descriptorRefusal = try? PreparedReply(
+        ErrorReply(
+            .notSupported, "The connection of the caller does not accept file descriptors."))
     /// The number of subscriptions per match rule. The rule is added to the bus with the first subscription and removed
     /// with the last.
     private var matchRules: [String: Int] = [:]
@@ -158,7 +164,8 @@ package final class BusConnection {
         }
         dbus_message_set_reply_serial(copy, call.serial)
         if let caller = call.caller { dbus_message_set_destination(copy, caller.text) }
-        _ = queue(copy)
+        guard let serial = queue(copy), reply.template.carriesDescriptors else { return }
+        repliesWithDescriptors = repliesWithDescriptors.suffix(63) + [(serial, call)]
     }
 
     /// Sends a call and waits for its reply.
@@ -325,6 +332,12 @@ package final class BusConnection {
             if let waiter = waiters[Int(message.replySerial)], waiter.finish(message) {
                 waiters[Int(message.replySerial)] = nil
                 resumingCalls += 1
+            } else if message.kind == .error, message.sender == .bus,
+                let reply = repliesWithDescriptors.first(where: {
+                    $0.serial == message.replySerial
+                }), let refusal = Self.descriptorRefusal
+            {
+                send(refusal, to: reply.call)
             }
             return DBUS_HANDLER_RESULT_HANDLED
         case nil:

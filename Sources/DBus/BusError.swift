@@ -35,6 +35,7 @@ nonisolated extension ErrorName {
     package static let ioError: ErrorName = "org.freedesktop.DBus.Error.IOError"
     package static let limitsExceeded: ErrorName = "org.freedesktop.DBus.Error.LimitsExceeded"
     package static let noReply: ErrorName = "org.freedesktop.DBus.Error.NoReply"
+    static let notSupported: ErrorName = "org.freedesktop.DBus.Error.NotSupported"
     package static let nameHasNoOwner: ErrorName = "org.freedesktop.DBus.Error.NameHasNoOwner"
     package static let propertyReadOnly: ErrorName = "org.freedesktop.DBus.Error.PropertyReadOnly"
     package static let serviceUnknown: ErrorName = "org.freedesktop.DBus.Error.ServiceUnknown"

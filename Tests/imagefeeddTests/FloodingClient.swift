@@ -2,8 +2,8 @@ import DBus
 import Glibc
 import Testing
 
-/// A client that sends calls and never reads replies. It implements the D-Bus protocol itself, because libdbus always
-/// reads.
+/// A client that sends calls, and neither reads replies nor accepts descriptors on its own. It implements the D-Bus protocol
+/// itself, because libdbus always does both.
 struct FloodingClient: ~Copyable {
     private let socket: Int32
 
@@ -64,6 +64,23 @@ struct FloodingClient: ~Copyable {
             if isReading, number % 16 == 0 { discardReplies(within: 0) }
         }
         if isReading { discardReplies(within: 1000) }
+    }
+
+    /// Calls `OpenImage` for the largest size, and returns the bytes that the bus sends, up to the name of an error.
+    func openImage(
+        _ photo: String, _ service: BusName, _ account: ObjectPath, _ feed: InterfaceName
+    ) throws -> String {
+        var body = Self.bytes(UInt32(photo.utf8.count)) + Array(photo.utf8) + [0]
+        body += [UInt8](repeating: 0, count: -body.count & 3) + Self.bytes(4) + Array("full\0".utf8)
+        try write(Self.call(2, service, account, feed, "OpenImage", "ss", body))
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        var event = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        while !text.contains("Error."), poll(&event, 1, 60_000) > 0 {
+            let count = read(socket, &buffer, buffer.count)
+            text += String(decoding: buffer[..<max(0, count)], as: UTF8.self)
+        }
+        return text
     }
 
     /// Returns a method call. Source: D-Bus specification, "Message Format".

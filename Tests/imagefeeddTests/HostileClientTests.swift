@@ -56,6 +56,15 @@ struct HostileClientTests {
         #expect(try Destination.read(Destination.open(path, O_RDONLY)) == content)
     }
 
+    @Test func `a caller whose connection does not accept descriptors gets an error`() async throws
+    {
+        let (_, _, ada) = try await startWithUser(["a"])
+        let received = try FloodingClient(PrivateBus.current.address)
+            .openImage(try await ada.firstID(), ServiceName.bus, ada.path, .feed)
+        #expect(received.contains("org.freedesktop.DBus.Error.NotSupported"))
+        #expect(received.contains("does not accept file descriptors"))
+    }
+
     // MARK: Descriptors and secrets
 
     @Test func `1200 calls with open pipes do not end the daemon`() async throws {
