@@ -42,7 +42,7 @@ package final class DesktopBrowser {
                 (activationToken.isEmpty ? [] : ["env", "XDG_ACTIVATION_TOKEN=\(activationToken)"])
                 + ["xdg-open", address]
             let isOpen =
-                Supervision.isService
+                ServiceManager.startedThisProcess
                 ? (try? await manager.run(command, timeout: Self.timeout)) == true
                 : await Self.run(command)
             guard isOpen else {

@@ -16,6 +16,18 @@ nonisolated package struct JournalLogHandler: LogHandler {
         self.isJournal = isJournal
     }
 
+    /// True if standard error is connected to the journal.
+    ///
+    /// The presence of the variable is no proof, because child processes of a service inherit it, also in terminals.
+    ///
+    /// Source: systemd.exec(5), `$JOURNAL_STREAM`.
+    package static var writesToJournal: Bool {
+        var status = stat()
+        return fstat(STDERR_FILENO, &status) == 0
+            && getenv("JOURNAL_STREAM").map { String(cString: $0) }
+                == "\(status.st_dev):\(status.st_ino)"
+    }
+
     package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
         get { metadata[key] }
         set { metadata[key] = newValue }

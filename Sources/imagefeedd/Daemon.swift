@@ -212,8 +212,8 @@ final class Daemon {
 
     /// Logs the limits of the systemd unit that are not in force, if systemd started the daemon.
     private func reportMissingLimits() {
-        guard Supervision.isService, let limits = UnitLimits.ofThisProcess(home: folders.home),
-            !limits.missing.isEmpty
+        guard ServiceManager.startedThisProcess,
+            let limits = UnitLimits.ofThisProcess(home: folders.home), !limits.missing.isEmpty
         else { return }
         logger.warning(
             "Limits of the systemd unit are not in force; imagefeedd(1) explains why",

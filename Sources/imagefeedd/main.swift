@@ -30,7 +30,7 @@ do {
     ProcessLimits.raiseDescriptors(to: 4096)
     // New files are accessible only to the user.
     umask(0o077)
-    let isJournal = Supervision.writesToJournal
+    let isJournal = JournalLogHandler.writesToJournal
     LoggingSystem.bootstrap { _ in JournalLogHandler(logLevel: logLevel, isJournal: isJournal) }
     let handlers = SignalHandlers()
     let connection = try BusConnection.session()
