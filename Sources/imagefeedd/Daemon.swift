@@ -46,7 +46,7 @@ final class Daemon {
     private var network: NetworkWatch?
     private var http: CurlClient?
     private let plugins: PluginHost
-    private var keyring: Task<KeyringWatch?, Never>?
+    private var keyring: Task<[SignalSubscription]?, Never>?
     private let instance: SingleInstance
 
     /// The daemon of this process, after it has started.
@@ -224,7 +224,7 @@ final class Daemon {
     private func watchKeyring() {
         guard keyring == nil else { return }
         keyring = Task {
-            try? await KeyringWatch(connection) { [weak engine] in engine?.retryNow() }
+            try? await connection.watchKeyring { [weak engine] in engine?.retryNow() }
         }
     }
 

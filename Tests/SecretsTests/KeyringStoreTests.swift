@@ -181,7 +181,8 @@ struct KeyringStoreTests {
         Scenario("a watch reports an unlocked keyring and ignores items") { environment, _ in
             let control = try environment.control()
             let changes = Observed(0)
-            let watch = try await KeyringWatch(try environment.connect()) {
+            let connection = try environment.connect()
+            let watch = try await connection.watchKeyring {
                 changes.update { $0 += 1 }
             }
             try await control.add("text", ["account": "a"], schema: "x")
@@ -189,7 +190,7 @@ struct KeyringStoreTests {
             try await changes.wait { $0 == 1 ? true : nil }
             try await control.unlock()
             try await changes.wait { $0 >= 2 ? true : nil }
-            withExtendedLifetime(watch) {}
+            withExtendedLifetime((connection, watch)) {}
         },
     ]
 }
@@ -256,7 +257,8 @@ struct KeyringLifeTests {
         },
         Scenario("a restarted keyring is used immediately") { environment, store in
             let appearances = Observed(0)
-            let watch = try await KeyringWatch(try environment.connect()) {
+            let connection = try environment.connect()
+            let watch = try await connection.watchKeyring {
                 appearances.update { $0 += 1 }
             }
             #expect(
@@ -270,7 +272,7 @@ struct KeyringLifeTests {
             let second = try await environment.startKeyring()
             #expect(try await store.text(.account("a")) == "token")
             second.kill(SIGKILL)
-            withExtendedLifetime(watch) {}
+            withExtendedLifetime((connection, watch)) {}
         },
     ]
 }
