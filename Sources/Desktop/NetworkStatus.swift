@@ -44,17 +44,14 @@ nonisolated package struct NetworkStatus: Hashable, Sendable {
 ///
 /// Connections that were opened on another network may be interrupted without an error.
 nonisolated struct NetworkIdentity {
-    /// An address of an interface.
-    struct Address: Hashable {
-        let interface: String
-        let bytes: [UInt8]
-    }
+    /// The addresses of each interface.
+    typealias Addresses = [String: Set<[UInt8]>]
 
-    private var addresses: Set<Address>
+    private var addresses: Addresses
     private var connection: String?
 
     /// - Parameter addresses: The present addresses.
-    init(addresses: Set<Address>) { self.addresses = addresses }
+    init(addresses: Addresses) { self.addresses = addresses }
 
     /// Updates the addresses.
     ///
@@ -63,7 +60,7 @@ nonisolated struct NetworkIdentity {
     ///   - isRemoved: True if an address was removed since the last call. It may have returned since then, on another
     ///     network.
     /// - Returns: True if the network has changed.
-    mutating func update(addresses: Set<Address>, isRemoved: Bool) -> Bool {
+    mutating func update(addresses: Addresses, isRemoved: Bool) -> Bool {
         let hasChanged = isRemoved || addresses != self.addresses
         self.addresses = addresses
         return hasChanged

@@ -16,7 +16,7 @@ package final class NetworkWatch {
     private let onChange: (NetworkStatus) -> Void
     private let onResume: () -> Void
     private let onNetworkChange: () -> Void
-    private var identity = NetworkIdentity(addresses: [])
+    private var identity = NetworkIdentity(addresses: [:])
     private let systemAddress: @MainActor () throws -> String
     private let logger: Logger
     private var status = NetworkStatus()
@@ -55,7 +55,7 @@ package final class NetworkWatch {
         self.logger = logger
         self.systemAddress = systemAddress
         let addresses = Self.addresses
-        identity = NetworkIdentity(addresses: addresses ?? [])
+        identity = NetworkIdentity(addresses: addresses ?? [:])
         change { $0.hasAddress = addresses?.isEmpty != true }
         source = makeSource()
     }
@@ -143,7 +143,7 @@ package final class NetworkWatch {
                         return isRemoved
                     }
                     let messages = UnsafeRawBufferPointer(rebasing: buffer[..<max(0, count)])
-                    if AddressMessages.reportRemoval(messages) { isRemoved = true }
+                    if Self.reportsRemoval(messages) { isRemoved = true }
                 }
             }
             self?.scheduleEvaluation(isRemoved: isRemoved)
@@ -170,11 +170,11 @@ package final class NetworkWatch {
 
     /// The addresses of running interfaces; nil if they cannot be read. Loopback and link-local addresses are excluded,
     /// because they exist without a network.
-    private static var addresses: Set<NetworkIdentity.Address>? {
+    private static var addresses: NetworkIdentity.Addresses? {
         var first: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&first) == 0 else { return nil }
         defer { freeifaddrs(first) }
-        var addresses: Set<NetworkIdentity.Address> = []
+        var addresses: NetworkIdentity.Addresses = [:]
         var next = first
         while let interface = next?.pointee {
             next = interface.ifa_next
@@ -196,7 +196,7 @@ package final class NetworkWatch {
             default: continue
             }
             let name = interface.ifa_name.map { String(cString: $0) } ?? ""
-            addresses.insert(NetworkIdentity.Address(interface: name, bytes: bytes))
+            addresses[name, default: []].insert(bytes)
         }
         return addresses
     }
@@ -222,20 +222,18 @@ extension BusConnection {
     }
 }
 
-/// Messages of the kernel about addresses, as a netlink socket delivers them.
-///
-/// Source: netlink(7), rtnetlink(7).
-nonisolated enum AddressMessages {
-    private static let headerLength = 16
-    private static let removal: UInt16 = 21  // RTM_DELADDR
-    /// The lowest scope of addresses that are valid only on the link or on this machine.
-    private static let linkScope: UInt8 = 253  // RT_SCOPE_LINK
-
-    /// Returns true if the messages report the removal of an address that is valid beyond the link.
+nonisolated extension NetworkWatch {
+    /// Returns true if messages of the kernel report the removal of an address that is valid beyond the link.
     ///
-    /// - Parameter bytes: The messages of one datagram.
+    /// Source: netlink(7), rtnetlink(7).
+    ///
+    /// - Parameter bytes: The messages of one datagram of a netlink socket.
     /// - Returns: True if one of them reports the removal.
-    static func reportRemoval(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    static func reportsRemoval(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        let headerLength = 16
+        let removal: UInt16 = 21  // RTM_DELADDR
+        // The lowest scope of addresses that are valid only on the link or on this machine.
+        let linkScope: UInt8 = 253  // RT_SCOPE_LINK
         var rest = bytes[...]
         while rest.count >= headerLength {
             let message = UnsafeRawBufferPointer(rebasing: rest)

@@ -3,37 +3,35 @@ import Testing
 @testable import Desktop
 
 struct NetworkIdentityTests {
-    private static let wifi = NetworkIdentity.Address(interface: "wlan0", bytes: [192, 168, 0, 7])
-    private static let vpn = NetworkIdentity.Address(interface: "tun0", bytes: [10, 8, 0, 2])
+    private static let wifi: NetworkIdentity.Addresses = ["wlan0": [[192, 168, 0, 7]]]
+    private static let both = wifi.merging(["tun0": [[10, 8, 0, 2]]]) { $1 }
 
     @Test func `an address that is added or removed changes the network`() {
-        var identity = NetworkIdentity(addresses: [Self.wifi])
+        var identity = NetworkIdentity(addresses: Self.wifi)
         var changes: [Bool] = []
-        for addresses: Set in [
-            [Self.wifi], [Self.wifi, Self.vpn], [Self.wifi, Self.vpn], [Self.wifi],
-        ] {
+        for addresses in [Self.wifi, Self.both, Self.both, Self.wifi] {
             changes.append(identity.update(addresses: addresses, isRemoved: false))
         }
         #expect(changes == [false, true, false, true])
     }
 
     @Test func `an address that was removed and is back changes the network`() {
-        var identity = NetworkIdentity(addresses: [Self.wifi])
+        var identity = NetworkIdentity(addresses: Self.wifi)
         let changes = [true, false].map {
-            identity.update(addresses: [Self.wifi], isRemoved: $0)
+            identity.update(addresses: Self.wifi, isRemoved: $0)
         }
         #expect(changes == [true, false])
     }
 
     @Test func `another primary connection changes the network`() {
-        var identity = NetworkIdentity(addresses: [])
+        var identity = NetworkIdentity(addresses: [:])
         let paths = ["", "/", "/a/1", "/a/1", "/", "/a/1", "/a/2", "", "/a/3"]
         let changes = paths.map { identity.update(connection: $0) }
         #expect(changes == [false, false, false, false, false, false, true, false, true])
     }
 }
 
-struct AddressMessagesTests {
+struct AddressRemovalTests {
     private static func message(
         _ type: UInt16, scope: UInt8 = 0, attributes: [UInt8] = []
     ) -> [UInt8] {
@@ -47,7 +45,7 @@ struct AddressMessagesTests {
     }
 
     private func reportsRemoval(_ bytes: [UInt8]) -> Bool {
-        bytes.withUnsafeBytes { AddressMessages.reportRemoval($0) }
+        bytes.withUnsafeBytes { NetworkWatch.reportsRemoval($0) }
     }
 
     @Test func `a removed address is reported, also after other messages`() {
