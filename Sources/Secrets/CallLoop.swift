@@ -130,11 +130,8 @@ final class CallLoop {
 
 /// Ends the calls of a loop early, from any thread.
 final class CallCancellation: Sendable {
-    private struct State {
-        var isCancelled = false
-        var wake: (@Sendable () -> Void)?
-    }
-    private let state = Mutex(State())
+    /// True after ``cancel()``, and the function that wakes the loop; nil if no loop exists.
+    private let state = Mutex((isCancelled: false, wake: nil as (@Sendable () -> Void)?))
 
     /// True after ``cancel()``.
     var isCancelled: Bool { state.withLock(\.isCancelled) }
