@@ -12,6 +12,8 @@ final class RedirectListener {
     nonisolated static let path = "/callback"
     /// The largest number of open connections. A further connection closes an existing one.
     static let maximumConnections = 16
+    /// The limit of connections in one round of the event loop.
+    private static let maximumAcceptedAtOnce = 64
     /// The time in which no connections are accepted after descriptors ran out.
     private static let pause = Duration.seconds(1)
 
@@ -19,12 +21,9 @@ final class RedirectListener {
     private let clock: any Clock<Duration>
     private let descriptor: Int32
     private var source: DescriptorSource?
-    private var logins: [Weak] = []
+    /// Functions that return the logins, which are referenced weakly.
+    private var logins: [() -> Authorization?] = []
     private var connections: [RedirectConnection] = []
-
-    private struct Weak {
-        weak let login: Authorization?
-    }
 
     /// Listens on a port.
     ///
@@ -47,8 +46,8 @@ final class RedirectListener {
 
     /// Adds a login, which retains this object.
     func add(_ login: Authorization) {
-        logins.removeAll { $0.login == nil }
-        logins.append(Weak(login: login))
+        logins.removeAll { $0() == nil }
+        logins.append { [weak login] in login }
     }
 
     /// The corresponding C functions are `socket`, `bind`, `listen` and `getsockname`.
@@ -83,7 +82,7 @@ final class RedirectListener {
     }
 
     private func acceptAll() {
-        for _ in 0..<maximumAcceptedAtOnce {
+        for _ in 0..<Self.maximumAcceptedAtOnce {
             let socket = accept4(
                 descriptor, nil, nil, Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue))
             if socket >= 0 {
@@ -125,10 +124,7 @@ final class RedirectListener {
     /// Finds the login with a state. Compares all states, so that the time does not reveal which one matched.
     private func login(_ state: Secret?) -> Authorization? {
         guard let state else { return nil }
-        return logins.reduce(nil) { found, entry in
-            guard let login = entry.login, login.request.state.matches(state) else { return found }
-            return login
-        }
+        return logins.compactMap { $0() }.filter { $0.request.state.matches(state) }.last
     }
 
     private func pauseAccepting() {
@@ -139,6 +135,3 @@ final class RedirectListener {
         }
     }
 }
-
-/// The limit of connections in one round of the event loop.
-private let maximumAcceptedAtOnce = 64

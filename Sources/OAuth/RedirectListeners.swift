@@ -4,11 +4,8 @@ internal import ProviderKit
 @MainActor
 package final class RedirectListeners {
     private let clock: any Clock<Duration>
-    private var listeners: [UInt16: Weak] = [:]
-
-    private struct Weak {
-        weak let listener: RedirectListener?
-    }
+    /// Functions that return the listeners of ports, which are referenced weakly.
+    private var listeners: [UInt16: () -> RedirectListener?] = [:]
 
     /// Creates the listeners on demand.
     ///
@@ -27,9 +24,9 @@ package final class RedirectListeners {
     /// - Throws: ``OAuthError/portTaken(_:)``, ``OAuthError/cannotListen(_:)``.
     func listener(_ port: UInt16?) throws(OAuthError) -> RedirectListener {
         guard let port else { return try RedirectListener(port: 0, clock: clock) }
-        if let listener = listeners[port]?.listener { return listener }
+        if let listener = listeners[port]?() { return listener }
         let listener = try RedirectListener(port: port, clock: clock)
-        listeners[port] = Weak(listener: listener)
+        listeners[port] = { [weak listener] in listener }
         return listener
     }
 }
