@@ -4,10 +4,10 @@ internal import System
 /// One browser login at a service, from the address that the browser opens to the page that it shows at the end.
 ///
 ///     let redirects = RedirectListeners(clock: clock)              // one for all logins
-///     let endpoint = TokenEndpoint(description, client, http)
+///     let endpoint = TokenEndpoint(client, http)
 ///
 ///     let authorization = Authorization(
-///         description, clientID: client.id, redirects: isManual ? nil : redirects)
+///         client.description, clientID: client.id, redirects: isManual ? nil : redirects)
 ///     open(authorization.url)
 ///     do {
 ///         let code = try await authorization.code()                // no deadline

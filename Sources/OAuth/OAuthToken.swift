@@ -100,8 +100,7 @@ extension OAuthToken {
                 authorizationURL: "", tokenURL: tokenURL, scopes: [], tokenOrigins: [])
             description.revocationURL = revocationURL
             return RegisteredClient(
-                description: description,
-                client: OAuthClient(id: client, secret: secret.map { Secret($0) }))
+                description: description, id: client, secret: secret.map { Secret($0) })
         }
     }
 
@@ -110,8 +109,8 @@ extension OAuthToken {
         let stored = Stored(
             access: accessToken.withText { $0 }, refresh: refreshToken?.withText { $0 },
             scopes: scopes, obtained: obtained.secondsSince1970,
-            expires: expires?.secondsSince1970, client: client?.client.id,
-            secret: client?.client.secret?.withText { $0 },
+            expires: expires?.secondsSince1970, client: client?.id,
+            secret: client?.secret?.withText { $0 },
             tokenURL: client?.description.tokenURL,
             revocationURL: client?.description.revocationURL, issued: isIssued ? true : nil)
         return .encoding(stored)

@@ -6,12 +6,15 @@ internal import Translation
 /// That of a stored token has only the addresses for tokens; see ``OAuthToken/client``.
 nonisolated package struct RegisteredClient: Sendable {
     /// The OAuth description of the server.
-    package let description: OAuthDescription
-    package let client: OAuthClient
+    package var description: OAuthDescription
+    package let id: String
+    /// nil for a service that issues no secret to applications of this kind.
+    package let secret: Secret?
 
-    package init(description: OAuthDescription, client: OAuthClient) {
+    package init(description: OAuthDescription, id: String, secret: Secret?) {
         self.description = description
-        self.client = client
+        self.id = id
+        self.secret = secret
     }
 
     private struct Stored: Codable {
@@ -25,9 +28,7 @@ nonisolated package struct RegisteredClient: Sendable {
 
     /// The client in its stored form.
     package var encoded: Secret {
-        .encoding(
-            Stored(
-                description: description, id: client.id, secret: client.secret?.withText { $0 }))
+        .encoding(Stored(description: description, id: id, secret: secret?.withText { $0 }))
     }
 
     /// Creates a client from its ``encoded`` form; nil for anything else, which causes a new registration.
@@ -36,8 +37,8 @@ nonisolated package struct RegisteredClient: Sendable {
             return nil
         }
         self.init(
-            description: stored.description,
-            client: OAuthClient(id: stored.id, secret: stored.secret.map { Secret($0) }))
+            description: stored.description, id: stored.id,
+            secret: stored.secret.map { Secret($0) })
     }
 
     /// Registers the application. Sends one request, which the service may count: store the result.
@@ -62,20 +63,14 @@ nonisolated package struct RegisteredClient: Sendable {
         request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
         if let error = OAuthError(response, now: now, isRegistration: true) { throw error }
-        guard let client = readClient(response.body) else {
-            throw OAuthError.serviceFailed(Message("The registration response cannot be decoded."))
-        }
-        return RegisteredClient(description: description, client: client)
-    }
-
-    /// Reads `client_id`, which may be a number, and `client_secret`.
-    private static func readClient(_ body: [UInt8]) -> OAuthClient? {
-        let record = ServiceRecord(json: body)
+        let record = ServiceRecord(json: response.body)
+        // The ID may be a number.
         let id =
             record?.text("client_id") ?? record?.value("client_id", as: Int64.self).map { "\($0)" }
-        guard let id, Secret(id).isCode, id.utf8.count <= 1024 else { return nil }
         let secret = record?.text("client_secret").map { Secret($0) }
-        guard secret?.isCode != false else { return nil }
-        return OAuthClient(id: id, secret: secret)
+        guard let id, Secret(id).isCode, id.utf8.count <= 1024, secret?.isCode != false else {
+            throw OAuthError.serviceFailed(Message("The registration response cannot be decoded."))
+        }
+        return RegisteredClient(description: description, id: id, secret: secret)
     }
 }

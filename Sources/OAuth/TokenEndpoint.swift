@@ -1,17 +1,5 @@
 package import ProviderKit
 
-/// The client ID and the client secret of the application at a service.
-nonisolated package struct OAuthClient: Sendable {
-    package let id: String
-    /// nil for a service that issues no secret to applications of this kind.
-    package let secret: Secret?
-
-    package init(id: String, secret: Secret?) {
-        self.id = id
-        self.secret = secret
-    }
-}
-
 /// The endpoint that exchanges codes, refreshes tokens and revokes them.
 ///
 /// Every call sends its requests once, without retries. It throws ``OAuthError``, the errors of the HTTP client
@@ -26,22 +14,16 @@ nonisolated package struct TokenEndpoint: Sendable {
     /// Creates the endpoint of a service.
     ///
     /// - Parameters:
-    ///   - description: The OAuth description of the service.
-    ///   - client: The client, which is sent in the form (RFC 6749 §2.3.1). All known services accept it there.
+    ///   - registered: The client, which is sent in the form (RFC 6749 §2.3.1). All known services accept it there.
     ///   - http: The HTTP client. It adds no token.
     ///   - now: The time.
     package init(
-        _ description: OAuthDescription, _ client: OAuthClient, _ http: any HTTPClient,
+        _ registered: RegisteredClient, _ http: any HTTPClient,
         now: @escaping @Sendable () -> Timestamp = { Timestamp.now }
     ) {
-        registered = RegisteredClient(description: description, client: client)
+        self.registered = registered
         self.http = http
         self.now = now
-    }
-
-    /// Creates the endpoint of a registered client.
-    package init(_ registered: RegisteredClient, _ http: any HTTPClient) {
-        self.init(registered.description, registered.client, http)
     }
 
     /// Exchanges the code of a request for a token.
@@ -133,8 +115,8 @@ nonisolated package struct TokenEndpoint: Sendable {
     }
 
     private func send(_ form: consuming SecretForm, to url: String) async throws -> HTTPResponse {
-        form.append("client_id", registered.client.id)
-        if let secret = registered.client.secret { form.append("client_secret", secret) }
+        form.append("client_id", registered.id)
+        if let secret = registered.secret { form.append("client_secret", secret) }
         return try await form.send(to: url, http)
     }
 }

@@ -29,7 +29,9 @@ struct CredentialsTests {
             tokenURL: "https://service.test/token", scopes: [],
             tokenOrigins: ["https://api.service.test"])
         description.revocationURL = "https://service.test/revoke"
-        return TokenEndpoint(description, OAuthClient(id: "id", secret: Secret("secret")), http)
+        let client = RegisteredClient(
+            description: description, id: "id", secret: Secret("secret"))
+        return TokenEndpoint(client, http)
     }
 
     private func again() -> Credentials {

@@ -41,7 +41,7 @@ struct TokenTests {
         let renewed = try await credentials.renew(insteadOf: Secret("token-1"))
         #expect(renewed.accessToken.matches(Secret("token-3")))
         #expect(federation.state.value.live == ["token-3": "client-1", "token-2": "client-2"])
-        #expect(storedToken(fixture, ada)?.client?.client.id == "client-1")
+        #expect(storedToken(fixture, ada)?.client?.id == "client-1")
         #expect(ada.remote?.credentials.problem == nil)
         try await fixture.engine.accounts.logOut(ada)
         try await waitForLiveTokens(["token-2"])

@@ -24,8 +24,8 @@ struct RegistrationTests {
     @Test func `the registration form contains the name and the redirect addresses`() async throws {
         let http = ScriptedHTTP(200, #"{"client_id":"id","client_secret":"secret"}"#)
         let registered = try await register(http)
-        #expect(registered.client.id == "id")
-        #expect(registered.client.secret?.text == "secret")
+        #expect(registered.id == "id")
+        #expect(registered.secret?.text == "secret")
         let request = try #require(http.requests.value.first)
         #expect(request.url == "https://photos.example/apps")
         #expect(
@@ -35,7 +35,7 @@ struct RegistrationTests {
         var single = description
         single.showsCode = false
         let other = ScriptedHTTP(200, #"{"client_id":7,"client_secret":"secret"}"#)
-        #expect(try await register(other, single).client.id == "7")
+        #expect(try await register(other, single).id == "7")
         #expect(other.requests.value.first?.text.hasSuffix("%2Fcallback") == true)
     }
 
@@ -68,11 +68,11 @@ struct RegistrationTests {
 
     @Test func `a stored registration is read unchanged`() throws {
         let client = RegisteredClient(
-            description: description, client: OAuthClient(id: "id", secret: Secret("secret")))
+            description: description, id: "id", secret: Secret("secret"))
         let read = try #require(RegisteredClient(encoded: client.encoded))
         #expect(read.description == description)
-        #expect(read.client.id == "id")
-        #expect(read.client.secret?.text == "secret")
+        #expect(read.id == "id")
+        #expect(read.secret?.text == "secret")
         for text in ["", "{}", "[]", #"{"version":2,"id":"x","description":{}}"#] {
             #expect(RegisteredClient(encoded: Secret(text)) == nil)
         }

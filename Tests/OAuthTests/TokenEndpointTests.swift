@@ -11,8 +11,9 @@ struct TokenEndpointTests {
         _ http: ScriptedHTTP, _ description: OAuthDescription = .sample,
         secret: String? = "top secret"
     ) -> TokenEndpoint {
-        let client = OAuthClient(id: "app", secret: secret.map { Secret($0) })
-        return TokenEndpoint(description, client, http, now: { Self.time })
+        let client = RegisteredClient(
+            description: description, id: "app", secret: secret.map { Secret($0) })
+        return TokenEndpoint(client, http, now: { Self.time })
     }
 
     private func request(_ description: OAuthDescription = .sample) -> AuthorizationRequest {
@@ -220,10 +221,10 @@ struct TokenEndpointTests {
             .success(.sample(200, "{}")), .success(.sample(200, "{}")),
         ])
         let issued = try await endpoint(http, revocable).exchange(Secret("abc"), for: request())
-        #expect(issued.client?.client.id == "app")
+        #expect(issued.client?.id == "app")
         let renewed = try await endpoint(http, revocable).refresh(issued)
         let stored = try #require(OAuthToken(encoded: renewed.encoded)?.client)
-        #expect(stored.client.secret?.matches(Secret("top secret")) == true)
+        #expect(stored.secret?.matches(Secret("top secret")) == true)
         try await TokenEndpoint(stored, http).revoke(renewed)
         #expect(
             http.requests.value.suffix(2).map(\.text) == [

@@ -18,17 +18,18 @@ extension Engine {
     func tokenEndpoint(
         for token: OAuthToken, _ provider: any Provider, _ settings: ProviderSettings
     ) async throws -> TokenEndpoint {
-        guard let client = token.client else { throw OAuthError.noRefreshToken }
+        guard var client = token.client else { throw OAuthError.noRefreshToken }
         guard let provider = provider.loginMethod.oauth else {
             return TokenEndpoint(client, ports.http)
         }
-        if client.client.id == settings["ClientId"],
+        if client.id == settings["ClientId"],
             // The user may have renewed the client secret since then.
             let configured = try? await tokenEndpoint(provider, settings)
         {
             return configured
         }
-        return TokenEndpoint(try provider.oauth(settings), client.client, ports.http)
+        client.description = try provider.oauth(settings)
+        return TokenEndpoint(client, ports.http)
     }
 
     /// Returns the token endpoint of a provider. Reads the client secret.
@@ -40,8 +41,9 @@ extension Engine {
         guard let clientID = settings["ClientId"],
             let secret = try await ports.secrets.lookUp(.provider(provider.info.id))
         else { throw Self.notConfigured(provider, settings) }
-        return TokenEndpoint(
-            try provider.oauth(settings), OAuthClient(id: clientID, secret: secret), ports.http)
+        let client = RegisteredClient(
+            description: try provider.oauth(settings), id: clientID, secret: secret)
+        return TokenEndpoint(client, ports.http)
     }
 
     /// Returns the error for a provider whose client ID or client secret is missing.

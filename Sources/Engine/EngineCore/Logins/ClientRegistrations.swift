@@ -27,12 +27,11 @@ final class ClientRegistrations {
                     RegisteredClient(encoded: $0)
                 }
             }
-            if let known,
-                known.description.isRegistered(like: server.oauth),
-                server.oauth.registration?.isForOneLogin != true,
-                try await TokenEndpoint(server.oauth, known.client, ports.http).knowsClient()
+            if var client = known, client.description.isRegistered(like: server.oauth),
+                server.oauth.registration?.isForOneLogin != true
             {
-                return RegisteredClient(description: server.oauth, client: known.client)
+                client.description = server.oauth
+                if try await TokenEndpoint(client, ports.http).knowsClient() { return client }
             }
             // No client is registered for a login that timed out or was cancelled.
             try Task.checkCancellation()

@@ -170,7 +170,7 @@ extension LoginList {
         }
         return BrowserLoginContext(
             provider: provider, server: found.name, description: registered.description,
-            clientID: registered.client.id
+            clientID: registered.id
         ) { [ports] in TokenEndpoint(registered, ports.http) }
     }
 
@@ -223,7 +223,7 @@ struct BrowserLoginContext {
     func loginError(_ error: any Error) async -> any Error {
         var error = error
         if let failure = error as? OAuthError,
-            let secret = try? await endpoint().registered.client.secret
+            let secret = try? await endpoint().registered.secret
         {
             error = failure.withholding([secret])
         }
