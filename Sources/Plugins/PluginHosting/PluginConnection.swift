@@ -11,12 +11,8 @@ internal import Translation
 ///
 /// A violation of the protocol ends the plugin and fails every call.
 final class PluginConnection {
-    /// The result of a call.
-    struct Answer {
-        let result: JSON
-        /// The size of the message.
-        let bytes: Int
-    }
+    /// The result of a call, and the size of the message.
+    typealias Answer = (result: JSON, bytes: Int)
 
     /// A call that waits for an answer.
     struct Call {
@@ -253,7 +249,7 @@ final class PluginConnection {
         do throws(PluginFault) {
             switch try message.get() {
             case .answer(let id, let result):
-                complete(id, .success(Answer(result: result, bytes: bytes)))
+                complete(id, .success((result, bytes)))
             case .refusal(let id, let refusal): complete(id, .failure(refusal))
             case .call(let id, let method, let parameters):
                 try handleCall(id, method, PluginReader(parameters, method))
@@ -343,9 +339,9 @@ final class PluginConnection {
     }
 
     /// Kills the plugin, and reports its failure.
-    func fail(_ reason: String, _ kind: PluginFailure = .violation) {
+    func fail(_ reason: String, _ kind: PluginFailure.Kind = .violation) {
         guard !isOver else { return }
-        observer?(.failed(kind, reason: reason))
+        observer?(.failed(PluginFailure(kind: kind, reason: reason)))
         process?.kill()
         logger.warning(
             "A plugin failed", metadata: ["process": "\(processID)", "reason": "\(reason)"])

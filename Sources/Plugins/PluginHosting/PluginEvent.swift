@@ -11,7 +11,7 @@ nonisolated package enum PluginEvent: Sendable {
     /// The result of a call is not valid: the call fails, and the plugin continues.
     case invalidResult(reason: String)
     /// The daemon ended the plugin, or the plugin ended by itself.
-    case failed(PluginFailure, reason: String)
+    case failed(PluginFailure)
     /// The process has ended.
     case ended
 }
@@ -19,12 +19,17 @@ nonisolated package enum PluginEvent: Sendable {
 /// A receiver of the events of a plugin.
 package typealias PluginObserver = @MainActor (PluginEvent) -> Void
 
-/// The kind of a failure that ends a plugin.
-nonisolated package enum PluginFailure: Sendable {
-    /// The plugin sent an invalid message, or ended by itself.
-    case violation
-    /// The plugin exceeded a limit other than the time of a call.
-    case limit
-    /// The plugin did not answer a call in time.
-    case timeout
+/// A failure that ended a plugin.
+nonisolated package struct PluginFailure: Sendable {
+    package enum Kind: Sendable {
+        /// The plugin sent an invalid message, or ended by itself.
+        case violation
+        /// The plugin exceeded a limit other than the time of a call.
+        case limit
+        /// The plugin did not answer a call in time.
+        case timeout
+    }
+
+    package let kind: Kind
+    package let reason: String
 }

@@ -29,14 +29,12 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case cancelled
     }
 
-    /// The error codes of JSON-RPC 2.0 that are in use, and the code of all other errors.
-    package enum Code {
-        package static let methodNotFound: Int64 = -32601
-        fileprivate static let invalidParameters: Int64 = -32602
-        package static let refused: Int64 = -32000
-    }
+    // The error codes of JSON-RPC 2.0 that are in use, and the code of all other errors.
+    package static let methodNotFound: Int64 = -32601
+    private static let invalidParameters: Int64 = -32602
+    private static let otherError: Int64 = -32000
 
-    package var code = Code.refused
+    package let code: Int64
     /// The kind; nil for an error that JSON-RPC itself defines.
     package var kind: Kind?
     /// One line without control characters, of at most ``ServiceText/maximumMessageLength`` bytes; may be empty.
@@ -48,7 +46,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     /// The maximum number of bytes, for ``Kind/tooLarge``.
     package var limit: Int?
 
-    package init(_ kind: Kind?, _ message: String, code: Int64 = Code.refused) {
+    package init(_ kind: Kind?, _ message: String, code: Int64 = otherError) {
         self.code = code
         self.kind = kind
         self.message = ServiceText.message(message) ?? ""
@@ -56,7 +54,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
 
     /// Creates the reply to a call of an unknown method.
     package static func unknownMethod(_ name: String) -> PluginRefusal {
-        PluginRefusal(nil, "There is no method “\(name.excerpt)”.", code: Code.methodNotFound)
+        PluginRefusal(nil, "There is no method “\(name.excerpt)”.", code: methodNotFound)
     }
 
     init(_ reader: PluginReader) throws(PluginFault) {
@@ -88,7 +86,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case let error as ProviderError: self.init(error)
         case let error as HTTPError: self.init(error)
         case let fault as PluginFault:
-            self.init(nil, fault.description, code: Code.invalidParameters)
+            self.init(nil, fault.description, code: Self.invalidParameters)
         case SecretStoreError.locked(let message): self.init(.keyringLocked, message.english)
         case let error as SecretStoreError: self.init(.keyringUnavailable, error.message.english)
         case is CancellationError: self.init(.cancelled, "The call was cancelled.")
@@ -163,7 +161,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
         case .keyringUnavailable: SecretStoreError.unavailable(Message(verbatim: sentence))
         case .cancelled: CancellationError()
         case .failed: ProviderError.failed(Message(verbatim: sentence))
-        case nil where code == Code.methodNotFound:
+        case nil where code == Self.methodNotFound:
             ProviderError.notSupported(Message(verbatim: sentence))
         case nil: ProviderError.failed(Message(verbatim: "\(name) failed: \(sentence)"))
         }

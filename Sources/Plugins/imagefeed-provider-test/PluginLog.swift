@@ -5,28 +5,11 @@ internal import ProviderKit
 
 /// The events of a plugin that the checks use.
 final class PluginLog {
-    /// A failure that ended the plugin.
-    struct Failure {
-        let kind: PluginFailure
-        let reason: String
-
-        /// The section that describes the rule.
-        var section: Section {
-            switch kind {
-            case .violation: .protocolRules
-            case .limit, .timeout: .limits
-            }
-        }
-
-        /// The reason as a sentence.
-        var sentence: String { "The plugin failed: \(reason)." }
-    }
-
     /// True if the messages and the lines of standard error are printed.
     private let isVerbose: Bool
-    private(set) var failures: [Failure] = []
+    private(set) var failures: [PluginFailure] = []
     /// The first failure while no call was in progress, which no call reports.
-    private(set) var lateFailure: Failure?
+    private(set) var lateFailure: PluginFailure?
     private(set) var errorLines: [String] = []
     /// The requests that the daemon refused, and the calls of unknown methods, each once.
     private(set) var refusals: [String] = []
@@ -85,9 +68,9 @@ final class PluginLog {
             // The first and the last lines are kept.
             if errorLines.count > 100 { errorLines.remove(at: 50) }
         case .invalidResult(let reason): invalidResult = reason
-        case .failed(let kind, let reason):
-            failures.append(Failure(kind: kind, reason: reason))
-            if calls.isEmpty { lateFailure = lateFailure ?? failures.last }
+        case .failed(let failure):
+            failures.append(failure)
+            if calls.isEmpty { lateFailure = lateFailure ?? failure }
         case .ended:
             processCount -= 1
             guard processCount == 0 else { return }
@@ -116,7 +99,7 @@ final class PluginLog {
             if let method = calls.removeValue(forKey: id) { results[method] = result }
         case .refusal(let id, let error):
             calls[id] = nil
-            refusal = error.code == PluginRefusal.Code.methodNotFound ? .notSupported : error.kind
+            refusal = error.code == PluginRefusal.methodNotFound ? .notSupported : error.kind
         }
     }
 
@@ -148,4 +131,17 @@ final class PluginLog {
         let text = (url.map { "\($0): " } ?? "") + refusal.message
         if refusals.count < 20, !refusals.contains(text) { refusals.append(text) }
     }
+}
+
+extension PluginFailure {
+    /// The section that describes the rule.
+    var section: Section {
+        switch kind {
+        case .violation: .protocolRules
+        case .limit, .timeout: .limits
+        }
+    }
+
+    /// The reason as a sentence.
+    var sentence: String { "The plugin failed: \(reason)." }
 }

@@ -238,7 +238,7 @@ final class ProviderTest {
         /// The service could not be used.
         case service(any Error)
         /// The plugin failed.
-        case failed(PluginLog.Failure)
+        case failed(PluginFailure)
     }
 
     /// Performs a call.
