@@ -18,7 +18,7 @@ nonisolated extension Manifest {
         let main = ManifestGroup("Provider", groups, problems, allowsLoopback: allowsLoopback)
         let login = ManifestGroup(
             "Authentication", groups, problems, allowsLoopback: allowsLoopback)
-        let files = ManifestCommand.files(main["Exec"] ?? "", in: found.folder)
+        let files = found.files(ofCommand: main["Exec"] ?? "")
         problems.stamp = FileStamps(
             [path] + files, folders: [found.folder] + files.map(ManifestFile.parent))
         stamp = problems.stamp
@@ -47,7 +47,7 @@ nonisolated extension Manifest {
         command =
             main.required("Exec").flatMap { line in
                 problems.check(main.name, "Exec") { () throws(ManifestProblem) in
-                    try ManifestCommand.words(line, in: found.folder)
+                    try found.command(line)
                 }
             } ?? []
         let kind = PluginLogin(login)

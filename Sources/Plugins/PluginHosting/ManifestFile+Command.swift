@@ -1,66 +1,60 @@
 internal import Glibc
 
 /// The command of a plugin: the value of `Exec`.
-nonisolated enum ManifestCommand {
+nonisolated extension ManifestFile {
     /// Returns the path of the program, and its arguments.
     ///
-    /// - Parameters:
-    ///   - line: The value.
-    ///   - folder: The folder of the manifest.
+    /// - Parameter line: The value.
     /// - Returns: The words of the command.
     /// - Throws: ``ManifestProblem`` if the program or a file is missing, or cannot be used in the sandbox.
-    static func words(_ line: String, in folder: String) throws(ManifestProblem) -> [String] {
-        var words = try split(line)
+    func command(_ line: String) throws(ManifestProblem) -> [String] {
+        var words = try Self.split(line)
         guard let name = words.first else { throw ManifestProblem("Exec is empty.") }
-        words[0] = try program(name, in: folder)
+        words[0] = try program(name)
         // Arguments may name files in the folder, for example a script.
         for index in words.indices.dropFirst() where words[index].hasPrefix("./") {
-            words[index] = try file(folder + words[index].dropFirst(), in: folder)
+            words[index] = try file(folder + words[index].dropFirst())
         }
         return words
     }
 
     /// Returns the files that a command may use, with links resolved, whether they exist or not.
-    static func files(_ line: String, in folder: String) -> [String] {
-        let words = (try? split(line)) ?? []
+    func files(ofCommand line: String) -> [String] {
+        let words = (try? Self.split(line)) ?? []
         let arguments = words.dropFirst().filter { $0.hasPrefix("./") }.map {
             folder + $0.dropFirst()
         }
-        let files = (words.first.map { candidates($0, in: folder) } ?? []) + arguments
+        let files = (words.first.map(candidates) ?? []) + arguments
         return files.flatMap { path in
-            let resolved = (try? ManifestFile.resolve(path)) ?? path
+            let resolved = (try? Self.resolve(path)) ?? path
             return resolved == path ? [path] : [path, resolved]
         }
     }
 
     /// Returns the paths at which a program is looked for.
-    private static func candidates(_ name: String, in folder: String) -> [String] {
+    private func candidates(_ name: String) -> [String] {
         if name.hasPrefix("/") { return [name] }
         if name.contains("/") { return ["\(folder)/\(name)"] }
         return ["/usr/local/bin/", "/usr/bin/", "/bin/"].map { $0 + name }
     }
 
-    private static func program(
-        _ name: String, in folder: String
-    ) throws(ManifestProblem) -> String {
-        guard let path = candidates(name, in: folder).first(where: { access($0, X_OK) == 0 }) else {
+    private func program(_ name: String) throws(ManifestProblem) -> String {
+        guard let path = candidates(name).first(where: { access($0, X_OK) == 0 }) else {
             throw ManifestProblem(
                 "The program of Exec, \(name), does not exist or is not executable.")
         }
-        return try file(path, in: folder)
+        return try file(path)
     }
 
     /// Returns the path of a file that the plugin can access in its sandbox.
-    private static func file(
-        _ path: String, in folder: String
-    ) throws(ManifestProblem) -> String {
-        let resolved = try ManifestFile.resolve(path)
+    private func file(_ path: String) throws(ManifestProblem) -> String {
+        let resolved = try Self.resolve(path)
         var status = stat()
         guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw ManifestProblem("\(path) of Exec is not a regular file.")
         }
-        try ManifestFile.checkMode(status, resolved)
-        try ManifestFile.checkMode(ManifestFile.parent(of: resolved))
+        try Self.checkMode(status, resolved)
+        try Self.checkMode(Self.parent(of: resolved))
         let roots = SandboxKind.systemFolders + [folder]
         guard roots.contains(where: { resolved.hasPrefix("\($0)/") }) else {
             throw ManifestProblem(
