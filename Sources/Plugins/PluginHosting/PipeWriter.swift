@@ -3,11 +3,8 @@ internal import System
 
 /// The writing end of a pipe. Writing does not block. The writer closes the pipe with its last reference.
 final class PipeWriter {
-    private struct Chunk {
-        var bytes: [UInt8]
-        /// Returns the next bytes of a message that is written in parts; nil at its end.
-        var more: (() -> [UInt8]?)?
-    }
+    /// Bytes, and the function that returns the next ones of a message that is written in parts, or nil at its end.
+    private typealias Chunk = (bytes: [UInt8], more: (() -> [UInt8]?)?)
 
     private let descriptor: Int32
     private let timeout: Duration
@@ -57,13 +54,13 @@ final class PipeWriter {
         {
             waiting[last].bytes += bytes
         } else {
-            add(Chunk(bytes: bytes))
+            add((bytes, nil))
         }
     }
 
     /// Writes the parts of a message when the pipe has room for them.
     func write(parts: @escaping () -> [UInt8]?) {
-        if let first = parts() { add(Chunk(bytes: first, more: parts)) }
+        if let first = parts() { add((first, parts)) }
     }
 
     private func add(_ chunk: Chunk) {

@@ -4,16 +4,9 @@ internal import ProviderKit
 
 /// A comparison of the photos that a plugin sends with the photos that the daemon decodes.
 struct PhotoReview {
-    /// The number of photos of each finding, and the ID of the first one.
-    private var findings: [String: Finding] = [:]
+    /// The number of photos of each finding, the ID of the first one, and true if the finding breaks a rule.
+    private var findings: [String: (count: Int, first: String, isFailure: Bool)] = [:]
     private var count = 0
-
-    private struct Finding {
-        var count = 0
-        let first: String
-        /// True if the finding breaks a rule.
-        let isFailure: Bool
-    }
 
     /// Adds a page.
     ///
@@ -99,7 +92,7 @@ struct PhotoReview {
     }
 
     private mutating func add(_ text: String, _ id: String, isFailure: Bool = false) {
-        var finding = findings[text] ?? Finding(first: id, isFailure: isFailure)
+        var finding = findings[text] ?? (0, id, isFailure)
         guard finding.count > 0 || findings.count < 50 else { return }
         finding.count += 1
         findings[text] = finding
