@@ -53,21 +53,19 @@ extension Source: BusType {
 
     package func encode(into encoder: inout Encoder) throws(BusError) {
         let start = encoder.beginArray(alignment: 8)
-        try encoder.entry(Head.id, id.text)
-        try encoder.entry(Head.title, title.translated)
-        try encoder.entry(Head.kind, kind.rawValue)
-        encoder.entry(Head.count, count.map(UInt32.init(clamping:)))
-        try encoder.entry(Head.cover, cover?.text)
+        try encoder.entry(Self.idHead, id.text)
+        try encoder.entry(Self.titleHead, title.translated)
+        try encoder.entry(Self.kindHead, kind.rawValue)
+        encoder.entry(Self.countHead, count.map(UInt32.init(clamping:)))
+        try encoder.entry(Self.coverHead, cover?.text)
         try encoder.endArray(start)
     }
 
-    private enum Head {
-        static let id = EntryHead<String>("id")
-        static let title = EntryHead<String>("title")
-        static let kind = EntryHead<String>("kind")
-        static let count = EntryHead<UInt32>("count")
-        static let cover = EntryHead<String>("cover")
-    }
+    private static let idHead = EntryHead<String>("id")
+    private static let titleHead = EntryHead<String>("title")
+    private static let kindHead = EntryHead<String>("kind")
+    private static let countHead = EntryHead<UInt32>("count")
+    private static let coverHead = EntryHead<String>("cover")
 }
 
 extension Variant {
