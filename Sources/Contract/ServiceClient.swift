@@ -12,8 +12,6 @@ package struct ServiceClient {
 
     package init(_ connection: BusConnection) { self.connection = connection }
 
-    package var manager: ManagerClient { ManagerClient(proxy: proxy(ServiceName.root)) }
-
     package func provider(_ path: ObjectPath) -> ProviderClient {
         ProviderClient(proxy: proxy(path))
     }
@@ -43,7 +41,35 @@ package struct ServiceClient {
 
     /// Reads the state of the daemon.
     package func snapshot() async throws -> DaemonMirror {
-        DaemonMirror(manager: try await manager.properties(), objects: try await objects())
+        DaemonMirror(manager: try await properties(), objects: try await objects())
+    }
+
+    // MARK: Manager
+
+    /// Returns the properties of the interface `Manager`.
+    package func properties() async throws -> [String: Variant] {
+        try await proxy(ServiceName.root).properties(.manager)
+    }
+
+    /// Starts a login.
+    ///
+    /// - Returns: The path of the login, for ``login(_:)``.
+    package func startLogin(
+        _ provider: String, _ options: [LoginOption: Variant]
+    ) async throws -> ObjectPath {
+        let named = Dictionary(uniqueKeysWithValues: options.map { ($0.key.rawValue, $0.value) })
+        return try await proxy(ServiceName.root).call(.manager, .login, provider, named)
+    }
+
+    /// Creates the slideshow with this name if necessary.
+    ///
+    /// - Returns: The path of the slideshow, for ``slideshow(_:)``.
+    package func openSlideshow(_ name: String) async throws -> ObjectPath {
+        try await proxy(ServiceName.root).call(.manager, .openSlideshow, name)
+    }
+
+    package func setDefaultAccount(_ account: ObjectPath) async throws {
+        try await proxy(ServiceName.root).set(.manager, .defaultAccount, to: account)
     }
 
     /// Makes the daemon read the configuration files again.
@@ -56,37 +82,6 @@ package struct ServiceClient {
 
     private func proxy(_ path: ObjectPath) -> BusProxy {
         BusProxy(connection, ServiceName.bus, path)
-    }
-}
-
-/// `org.imagefeed.ImageFeed1.Manager`.
-@MainActor
-package struct ManagerClient {
-    let proxy: BusProxy
-
-    /// Starts a login.
-    ///
-    /// - Returns: The path of the login, for ``ServiceClient/login(_:)``.
-    package func login(
-        _ provider: String, _ options: [LoginOption: Variant]
-    ) async throws -> ObjectPath {
-        let named = Dictionary(uniqueKeysWithValues: options.map { ($0.key.rawValue, $0.value) })
-        return try await proxy.call(.manager, .login, provider, named)
-    }
-
-    package func properties() async throws -> [String: Variant] {
-        try await proxy.properties(.manager)
-    }
-
-    /// Creates the slideshow with this name if necessary.
-    ///
-    /// - Returns: The path of the slideshow, for ``ServiceClient/slideshow(_:)``.
-    package func openSlideshow(_ name: String) async throws -> ObjectPath {
-        try await proxy.call(.manager, .openSlideshow, name)
-    }
-
-    package func setDefaultAccount(_ account: ObjectPath) async throws {
-        try await proxy.set(.manager, .defaultAccount, to: account)
     }
 }
 

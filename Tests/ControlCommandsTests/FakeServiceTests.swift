@@ -11,7 +11,7 @@ struct FakeServiceTests {
         let service = FakeService.current
         let connection = try PrivateBus.current.connect()
         let client = ServiceClient(connection)
-        let login = try await client.manager.login("unsplash", [:])
+        let login = try await client.startLogin("unsplash", [:])
         let account = ServiceName.accounts.appending("local_ada")
         var ends: [Int32] = [0, 0]
         try #require(pipe(&ends) == 0)

@@ -102,9 +102,9 @@ struct BadInputTests {
 
     @Test func `invalid logins are rejected`() async throws {
         let (client, ada, _) = try await start()
-        let manager = client.service.manager
-        await expectError(.notFound) { _ = try await manager.login("flickr", [:]) }
-        await expectError(.notFound) { _ = try await manager.login("", [:]) }
+        let service = client.service
+        await expectError(.notFound) { _ = try await service.startLogin("flickr", [:]) }
+        await expectError(.notFound) { _ = try await service.startLogin("", [:]) }
         let wrong: [[LoginOption: Variant]] = [
             [:], [.username: .string("")], [.username: .uint32(1)],
             [.username: .string("eve"), .register: .string("yes")],
@@ -115,14 +115,14 @@ struct BadInputTests {
             [.username: .string(String(repeating: "e", count: 65))],
         ]
         for options in wrong {
-            await expectError(.invalidArgs) { _ = try await manager.login("local", options) }
+            await expectError(.invalidArgs) { _ = try await service.startLogin("local", options) }
         }
         await expectError(.notFound) {
-            _ = try await manager.login(
+            _ = try await service.startLogin(
                 "local", [.account: .objectPath(ServiceName.accounts.appending("local_x"))])
         }
         await expectError(.notSupported) {
-            _ = try await manager.login(
+            _ = try await service.startLogin(
                 "local", [.username: .string("eve"), .server: .string("example.org")])
         }
         let logins = try await client.service.objects().filter {

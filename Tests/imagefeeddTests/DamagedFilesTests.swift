@@ -20,7 +20,7 @@ struct DamagedFilesTests {
             try await account.setDefaultSource("album:Album")
         }
         let photos = try await ada.page("all", cursor: "", count: 9).photos
-        let path = try await client.service.manager.openSlideshow("kitchen")
+        let path = try await client.service.openSlideshow("kitchen")
         let slideshow = client.service.slideshow(path)
         try await slideshow.setInterval(60)
         try await slideshow.next()

@@ -82,7 +82,7 @@ struct HostileClientTests {
             }
         }
         // The reply follows the arrival of all calls at the daemon. It may be a refusal, because too many are unfinished.
-        _ = try? await hostile.service.manager.properties()
+        _ = try? await hostile.service.properties()
         let time = ContinuousClock.now - start
         // The calls beyond the limit are rejected immediately, before any of the others ends. Each of the others ends
         // after ten seconds. If the calls took longer to arrive, some later ones were not beyond the limit.
@@ -123,7 +123,7 @@ struct HostileClientTests {
             }
         }
         // The last message is released after its reply, and before the next message is handled.
-        _ = try await client.service.manager.properties()
+        _ = try await client.service.properties()
         #expect(try daemon.descriptors().allSatisfy { !$0.hasSuffix("/unwanted") })
     }
 
@@ -155,7 +155,7 @@ struct HostileClientTests {
         await expectError(.invalidArgs) { _ = try await ada.photo(long) }
         await expectError(.invalidArgs) { try await ada.setLabel(long) }
         await expectError(.invalidArgs) {
-            try await client.service.manager.setDefaultAccount(try ObjectPath("/" + long))
+            try await client.service.setDefaultAccount(try ObjectPath("/" + long))
         }
         await expectError(.notFound) { _ = try await ada.photo(String(long.dropLast())) }
     }

@@ -90,7 +90,7 @@ struct LanguageTests {
             try ChildProcess(
                 command[0], Array(command.dropFirst()), environment: RunningDaemon.environment())
         }
-        let manager = try await client.service.manager.properties()
+        let manager = try await client.service.properties()
         #expect(!manager.isEmpty)
         #expect(!wasOpened())
         let help = try await client.proxy(ServiceName.providers.appending("unsplash"))

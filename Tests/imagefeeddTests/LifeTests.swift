@@ -116,7 +116,7 @@ struct LifeTests {
         let (daemon, client, account) = try await startWithUser(["a", "b", "c"])
         let ids = try await account.ids()
         for id in ids { _ = try await account.like(id) }
-        let path = try await client.service.manager.openSlideshow("kit")
+        let path = try await client.service.openSlideshow("kit")
         let slideshow = client.service.slideshow(path)
         try await slideshow.setInterval(60)
         try await slideshow.hide("local_ada/\(ids[0])")
@@ -143,7 +143,7 @@ struct LifeTests {
     ])
     func `the daemon starts and replies after damage of a value`(damage: String) async throws {
         let (daemon, client, _) = try await startWithUser(["a"])
-        let path = try await client.service.manager.openSlideshow("kit")
+        let path = try await client.service.openSlideshow("kit")
         try await client.service.slideshow(path).setInterval(60)
         try await daemon.stop()
         let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
@@ -153,7 +153,7 @@ struct LifeTests {
         let (_, again) = try await startDaemon()
         let ada = ServiceName.accounts.appending("local_ada")
         #expect(try await again.service.objects()[ada] != nil)
-        let manager = try await again.service.manager.properties()
+        let manager = try await again.service.properties()
         #expect(manager["DefaultAccount"] == .objectPath(ada))
         #expect(try await again.service.slideshow(path).properties().interval == 5)
     }

@@ -153,7 +153,7 @@ struct PluginTests {
         let reason = try await odd.properties()["StateReason"]
         #expect(reason == .string("Sources in [Provider] is missing."))
         await expectError(.notSupported) {
-            _ = try await fixture.client.service.manager.login("odd", [:])
+            _ = try await fixture.client.service.startLogin("odd", [:])
         }
     }
 

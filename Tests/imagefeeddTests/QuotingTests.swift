@@ -72,18 +72,18 @@ struct QuotingTests {
     @Test func `messages of the daemon and of local accounts are short`() async throws {
         let (_, client, ada) = try await startWithUser(["a"])
         let photo = try await ada.firstID()
-        let manager = client.service.manager
+        let service = client.service
         let long = Self.long
         let path = ObjectPath(unchecked: "/" + long)
         let root = client.proxy(ServiceName.root)
         let login = client.service.login(
-            try await manager.login("local", [.username: .string("ada")]))
+            try await service.startLogin("local", [.username: .string("ada")]))
         _ = try? await login.wait()
         let properties: InterfaceName = "org.freedesktop.DBus.Properties"
         func logIn(
             _ options: [LoginOption: Variant], to provider: String = "local"
         ) -> () async throws -> Void {
-            { _ = try await manager.login(provider, options) }
+            { _ = try await service.startLogin(provider, options) }
         }
         await expectShort([
             ("Login", logIn([:], to: long)),
@@ -93,7 +93,7 @@ struct QuotingTests {
             ("Mastodon", logIn([.server: .string(long)], to: "mastodon")),
             ("account", logIn([.account: .objectPath(path)])),
             ("type", logIn([.account: .string(long)])),
-            ("DefaultAccount", { try await manager.setDefaultAccount(path) }),
+            ("DefaultAccount", { try await service.setDefaultAccount(path) }),
             ("SubmitCode", { try await login.submitCode(long) }),
             ("object", { try await client.proxy(path).perform(.feed, "GetPhoto", long) }),
             ("interface", { try await root.perform(Self.name(255), "GetPhoto") }),

@@ -181,13 +181,13 @@ struct SlideshowTests {
     {
         let (daemon, ids) = try await start()
         let client = try TestClient()
-        let manager = client.service.manager
+        let service = client.service
         for name in ["", "Kitchen", "a-b", String(repeating: "a", count: 33)] {
-            await expectError(.invalidArgs) { _ = try await manager.openSlideshow(name) }
+            await expectError(.invalidArgs) { _ = try await service.openSlideshow(name) }
         }
-        let path = try await manager.openSlideshow("kitchen")
+        let path = try await service.openSlideshow("kitchen")
         #expect(path == ServiceName.slideshow.appending("kitchen"))
-        #expect(try await manager.openSlideshow("kitchen") == path)
+        #expect(try await service.openSlideshow("kitchen") == path)
         let (main, kitchen) = (client.service.slideshow, client.service.slideshow(path))
         try await kitchen.setInterval(60)
         try await kitchen.show(ids[1])
@@ -210,8 +210,8 @@ struct SlideshowTests {
         await expectError("org.freedesktop.DBus.Error.UnknownObject") {
             _ = try await kitchen.properties()
         }
-        for number in 0..<16 { _ = try await manager.openSlideshow("s\(number)") }
-        await expectError(.limitsExceeded) { _ = try await manager.openSlideshow("more") }
+        for number in 0..<16 { _ = try await service.openSlideshow("s\(number)") }
+        await expectError(.limitsExceeded) { _ = try await service.openSlideshow("more") }
     }
 
     @Test func `files in the runtime folder describe the current photo of each slideshow`()
@@ -221,7 +221,7 @@ struct SlideshowTests {
         let client = try TestClient()
         let directory = try PrivateBus.current.directory
         let folder = directory.appending("run/imagefeed")
-        let path = try await client.service.manager.openSlideshow("kitchen")
+        let path = try await client.service.openSlideshow("kitchen")
         for (name, slideshow, id) in [
             ("current", client.service.slideshow, ids[0]),
             ("current-kitchen", client.service.slideshow(path), ids[1]),

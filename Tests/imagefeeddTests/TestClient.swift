@@ -31,7 +31,7 @@ struct TestClient {
     func startLogin(
         _ provider: String, _ options: [LoginOption: Variant] = [:]
     ) async throws -> LoginClient {
-        service.login(try await service.manager.login(provider, options))
+        service.login(try await service.startLogin(provider, options))
     }
 
     /// Starts a login in the browser.

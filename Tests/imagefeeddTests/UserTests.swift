@@ -69,7 +69,7 @@ struct UserTests {
         async let label: Void = account.setLabel("Ada's")
         async let source: Void = account.setDefaultSource("album:sub")
         _ = try await (label, source)
-        try await client.service.manager.setDefaultAccount(other.path)
+        try await client.service.setDefaultAccount(other.path)
         let (photos, next) = try await account.page("all", cursor: "", count: 1)
         for isKilled in [false, true] {
             if isKilled { try await daemon.kill() } else { try await daemon.stop() }
@@ -78,7 +78,7 @@ struct UserTests {
             let feed = try await account.properties(.feed)
             #expect(feed["DefaultSource"] == .string("album:sub"))
             #expect(try await client.titles(account) == ["b"])
-            let manager = try await client.service.manager.properties()
+            let manager = try await client.service.properties()
             #expect(manager["DefaultAccount"] == .objectPath(other.path))
             // IDs and cursors remain valid, too.
             let again = try await account.page("all", cursor: "", count: 1).photos

@@ -16,7 +16,7 @@ struct DefaultCommand: AsyncParsableCommand {
         let service = try ServiceClient()
         let account = try await service.snapshot().account(account)
         try await addingHints(for: account) {
-            try await service.manager.setDefaultAccount(account.path)
+            try await service.setDefaultAccount(account.path)
         }
         Console.printMessage(
             tr("{account} is the default account.", ["account": account.id]))

@@ -210,7 +210,7 @@ struct SlideshowOptions: ParsableArguments {
             _ = try await service.slideshow.properties()
             return (service, service.slideshow)
         }
-        return (service, service.slideshow(try await service.manager.openSlideshow(name)))
+        return (service, service.slideshow(try await service.openSlideshow(name)))
     }
 
     /// Prints the current photo of the slideshow.

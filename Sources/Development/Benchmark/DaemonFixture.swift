@@ -54,7 +54,7 @@ final class DaemonFixture {
     func addUsers(_ users: Int, photos count: Int) async throws -> ObjectPath {
         var paths: [ObjectPath] = []
         for number in 1...users {
-            let login = try await service.manager.login(
+            let login = try await service.startLogin(
                 "local", [.username: .string("user\(number)"), .register: .bool(true)])
             paths.append(try await service.login(login).wait())
         }

@@ -41,7 +41,7 @@ final class LibraryBenchmark {
         var firstPage = Duration.zero
         try await step("First scan", thenMemory: true) {
             let start = ContinuousClock.now
-            let login = try await fixture.service.manager.login(
+            let login = try await fixture.service.startLogin(
                 "local", [.username: .string("ada"), .register: .bool(true)])
             account = try await fixture.service.login(login).wait()
             try await becomeReady()

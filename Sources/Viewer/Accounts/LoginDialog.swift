@@ -176,7 +176,7 @@ final class LoginDialog: Dialog {
             do {
                 let client = owner.service.client
                 let login = client.login(
-                    try await client.manager.login(
+                    try await client.startLogin(
                         provider.id, options(isRegistration: isRegistration)))
                 self.login = login
                 // The dialog was closed before the login had an object.

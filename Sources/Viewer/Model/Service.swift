@@ -96,7 +96,7 @@ final class Service {
             do {
                 // Assigned before the next call, during which a change would be lost.
                 mirror = DaemonMirror(manager: mirror.manager, objects: try await client.objects())
-                mirror.merge(try await client.manager.properties())
+                mirror.merge(try await client.properties())
                 backoff.recordSuccess()
                 isLoading = false
                 update(.ready)

@@ -234,7 +234,7 @@ final class MainWindow {
         var options: [LoginOption: Variant] = [.username: .string(name)]
         if !isKnown { options[.register] = .bool(true) }
         toasts.perform { [weak self, service, options] in
-            let login = try await service.client.manager.login(provider.id, options)
+            let login = try await service.client.startLogin(provider.id, options)
             self?.accounts.onLogin?(try await service.client.login(login).wait())
         }
     }

@@ -216,7 +216,7 @@ struct AcceptanceTests {
         #expect(try await bob.ids() == ids)
         #expect(try await fixture.property(bob, "State") == .string("ready"))
         #expect(
-            try await fixture.client.service.manager.properties()["DefaultAccount"]
+            try await fixture.client.service.properties()["DefaultAccount"]
                 == .objectPath(bob.path))
         if hasLikes {
             #expect(try await bob.like(ids[6]) == .done)

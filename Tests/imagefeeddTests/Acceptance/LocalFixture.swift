@@ -34,7 +34,7 @@ final class LocalFixture: ProviderFixture {
 
     /// Returns the IDs by title, because the daemon assigns the IDs.
     private func idsByName() async throws -> [String: String] {
-        let manager = try await client.service.manager.properties()
+        let manager = try await client.service.properties()
         let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
         var ids: [String: String] = [:]
         var cursor = ""
@@ -73,7 +73,7 @@ final class LocalFixture: ProviderFixture {
     }
 
     private func refresh() async throws {
-        let manager = try await client.service.manager.properties()
+        let manager = try await client.service.properties()
         let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
         _ = try await account.refresh("")
     }

@@ -66,7 +66,7 @@ final class PluginFloods {
     }
 
     private func logIn(_ flood: String, _ fixture: DaemonFixture) async throws -> AccountClient {
-        let login = try await fixture.service.manager.login(
+        let login = try await fixture.service.startLogin(
             "flood_\(flood)", [.username: .string("ada")])
         return fixture.service.account(try await fixture.service.login(login).wait())
     }
