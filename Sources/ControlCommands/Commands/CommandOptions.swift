@@ -11,37 +11,30 @@ extension ArgumentHelp {
     static func tr(_ text: StaticString, valueName: String? = nil) -> ArgumentHelp {
         ArgumentHelp(Translation.tr(text), valueName: valueName)
     }
-}
 
-/// The option that selects an account.
-struct AccountOption: ParsableArguments {
-    @Option(
-        help: .tr(
-            "The ID of an account, or an unambiguous prefix. If omitted: the default account."))
-    var account: String?
+    /// The help of an account that may be omitted.
+    static var account: ArgumentHelp {
+        .tr("The ID of an account, or an unambiguous prefix. If omitted: the default account.")
+    }
+
+    /// The help of a source.
+    static var source: ArgumentHelp {
+        .tr("A source listed by “imagefeedctl sources”. If omitted: the account's default source.")
+    }
 }
 
 /// The options that select an account or the combined account.
 struct CombinedAccountOption: ParsableArguments {
-    @OptionGroup var accountOption: AccountOption
+    @Option(help: .account)
+    var account: String?
     @Flag(help: .tr("All accounts that are logged in, as one."))
     var combined = false
 
     func validate() throws {
-        if combined, accountOption.account != nil {
+        if combined, account != nil {
             throw ValidationError(tr("--combined cannot be used with --account."))
         }
     }
-}
-
-/// The option that selects a source.
-struct SourceOption: ParsableArguments {
-    @Option(
-        parsing: .unconditional,
-        help: .tr(
-            "A source listed by “imagefeedctl sources”. If omitted: the account's default source.")
-    )
-    var source = ""
 }
 
 /// Refuses two options that exclude each other, if both are given.

@@ -6,7 +6,8 @@ struct FeedCommand: AsyncParsableCommand {
         commandName: "feed", abstract: tr("List photos, newest first."))
 
     @OptionGroup var accountOption: CombinedAccountOption
-    @OptionGroup var sourceOption: SourceOption
+    @Option(parsing: .unconditional, help: .source)
+    var source = ""
     @Option(
         parsing: .unconditional, help: .tr("The number of photos to list. (default: 30)"))
     var count: Int?
@@ -32,7 +33,7 @@ struct FeedCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let walk = FeedWalk(
-            account: accountOption, source: sourceOption.source, firstCursor: cursor,
+            account: accountOption, source: source, firstCursor: cursor,
             limit: all ? nil : count ?? 30, isGrid: grid, format: formatOption.format,
             continuationHint: tr("There are more photos. List them with --count or --all."))
         try await walk.run(output)

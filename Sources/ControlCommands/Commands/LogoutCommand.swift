@@ -9,9 +9,7 @@ struct LogoutCommand: AsyncParsableCommand {
         commandName: "logout",
         abstract: tr("Log out of an account; it stays in the list of accounts."))
 
-    @Argument(
-        help: .tr(
-            "The ID of an account, or an unambiguous prefix. If omitted: the default account."))
+    @Argument(help: .account)
     var account: String?
     @Flag(help: .tr("Do not ask for confirmation."))
     var yes = false

@@ -8,9 +8,7 @@ struct ProfileCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "profile", abstract: tr("Show the profile of an account's user."))
 
-    @Argument(
-        help: .tr(
-            "The ID of an account, or an unambiguous prefix. If omitted: the default account."))
+    @Argument(help: .account)
     var account: String?
     @Option(
         parsing: .unconditional,

@@ -7,18 +7,20 @@ struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh", abstract: tr("Fetch new photos now, and print their number."))
 
-    @OptionGroup var accountOption: AccountOption
-    @OptionGroup var sourceOption: SourceOption
+    @Option(help: .account)
+    var account: String?
+    @Option(parsing: .unconditional, help: .source)
+    var source = ""
     @OptionGroup var output: OutputOptions
 
     @MainActor func run() async throws {
-        let (client, account, _) = try await ServiceClient().feed(accountOption.account)
+        let (client, account, _) = try await ServiceClient().feed(account)
         let count = try await addingHints(for: account, hasSource: true) {
             // The combined account has photos only.
-            if sourceOption.source.isEmpty, client.path != ServiceName.combined {
+            if source.isEmpty, client.path != ServiceName.combined {
                 return try await client.refresh()
             }
-            return try await client.refresh(sourceOption.source)
+            return try await client.refresh(source)
         }
         try output.show(["new": JSON(Int(count))]) { target in
             guard target != .pipe else { return [String(count)] }

@@ -103,13 +103,14 @@ struct SlideshowShowCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: tr("Show a photo, and print its ID and title."))
 
-    @OptionGroup var photo: NamedPhotoArgument
+    @Argument(help: .namedPhoto, transform: PhotoReference.parse)
+    var photo: PhotoReference
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
         let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
-        let reference = try photo.reference.resolved(snapshot, of: client.path)
+        let reference = try photo.resolved(snapshot, of: client.path)
         _ = try snapshot.loggedInAccount(reference.account)
         try await client.show(try snapshot.combinedID(of: reference))
         try await options.showPhoto(of: client)
@@ -139,13 +140,14 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "unhide", abstract: tr("Include a hidden photo in the slideshow again."))
 
-    @OptionGroup var photo: NamedPhotoArgument
+    @Argument(help: .namedPhoto, transform: PhotoReference.parse)
+    var photo: PhotoReference
     @OptionGroup var options: SlideshowOptions
 
     @MainActor func run() async throws {
         let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
-        let reference = try photo.reference.resolved(snapshot, of: client.path)
+        let reference = try photo.resolved(snapshot, of: client.path)
         // The account of a hidden photo may have been removed.
         let named = "\(reference.account ?? "")/\(reference.id)"
         let isKnown = snapshot.slideshow?.hidden.contains(named) == true
@@ -242,12 +244,11 @@ struct SlideshowOptions: ParsableArguments {
     }
 }
 
-/// A photo argument that has no default.
-struct NamedPhotoArgument: ParsableArguments {
-    @Argument(
-        help: .tr(
+extension ArgumentHelp {
+    /// The help of a photo argument that has no default.
+    fileprivate static var namedPhoto: ArgumentHelp {
+        .tr(
             "ACCOUNT/ID as printed by the lists, or the ID of a photo of the default account.",
-            valueName: "photo"),
-        transform: PhotoReference.parse)
-    var reference: PhotoReference
+            valueName: "photo")
+    }
 }

@@ -14,7 +14,7 @@ struct SourcesCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let (client, account, _) = try await ServiceClient().feed(
-            accountOption.accountOption.account, isCombined: accountOption.combined)
+            accountOption.account, isCombined: accountOption.combined)
         let sources = try await addingHints(for: account) { try await client.sources() }
         try output.show(SourceList(sources: sources, defaultSource: account.defaultSource))
     }

@@ -21,7 +21,7 @@ struct FeedWalk {
     func run(_ output: OutputOptions) async throws {
         let service = try ServiceClient()
         let (client, account, known) = try await service.feed(
-            account.accountOption.account, isCombined: account.combined)
+            account.account, isCombined: account.combined)
         let (listed, next) = try await addingHints(for: account, hasSource: true) {
             try await list(
                 client, isCombined: account.isCombined, shortIDs: known.shortIDs, output)
