@@ -37,15 +37,11 @@ struct CommandOutline: Decodable, Sendable {
             case flag
         }
 
-        struct Name: Decodable, Sendable {
-            let kind: String
-            let name: String
-        }
-
         let kind: Kind
         let shouldDisplay: Bool
         let isRepeating: Bool
-        let names: [Name]?
+        /// The names without their hyphens, each as `kind` and `name`.
+        let names: [[String: String]]?
         /// The name of the value in the help, such as `account`.
         let valueName: String?
         let abstract: String?
@@ -54,7 +50,7 @@ struct CommandOutline: Decodable, Sendable {
 
         /// The names with their hyphens, such as `-o` and `--output`.
         var spellings: [String] {
-            (names ?? []).map { ($0.kind == "long" ? "--" : "-") + $0.name }
+            (names ?? []).map { ($0["kind"] == "long" ? "--" : "-") + ($0["name"] ?? "") }
         }
     }
 
