@@ -53,9 +53,9 @@ package struct ImageFeedControl: AsyncParsableCommand {
 
     @MainActor private static func status(of words: [String]) async -> ProgramStatus {
         do {
-            let words = try ArgumentList.decoding(words)
+            let words = try decoding(words)
             try checkCommand(words)
-            var command = try await asyncParseAsRoot(ArgumentList.escapingPhotoIDs(words))
+            var command = try await asyncParseAsRoot(escapingPhotoIDs(words))
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {

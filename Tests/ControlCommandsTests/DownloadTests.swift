@@ -221,8 +221,9 @@ struct DownloadTests {
         ("..", nil, "_2e."), ("-rf", "../../x", "_2drf"),
     ])
     func `a service cannot choose the name of a file`(id: String, type: String?, name: String) {
-        #expect(FileName.photo(id, mediaType: type) == name)
+        #expect(DownloadCommand.fileName(ofID: id, mediaType: type) == name)
         #expect(
-            FileName.photo(String(repeating: "é", count: 999), mediaType: type).utf8.count < 210)
+            DownloadCommand.fileName(ofID: String(repeating: "é", count: 999), mediaType: type)
+                .utf8.count < 210)
     }
 }

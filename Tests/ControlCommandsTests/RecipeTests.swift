@@ -286,7 +286,7 @@ struct RecipeTests {
             _ = try await run(saving)
             let folder = try PrivateBus.current.directory.appending("Liked")
             let files = try FileManager.default.contentsOfDirectory(atPath: folder)
-            #expect(files == [FileName.photo(id, mediaType: "image/jpeg")])
+            #expect(files == [DownloadCommand.fileName(ofID: id, mediaType: "image/jpeg")])
         }
     }
 

@@ -34,7 +34,7 @@ struct ReferenceTests {
         ([], []),
     ])
     func `a photo ID may begin with a hyphen`(words: [String], expected: [String]) {
-        #expect(ArgumentList.escapingPhotoIDs(words) == expected)
+        #expect(ImageFeedControl.escapingPhotoIDs(words) == expected)
     }
 
     @Test func `an account is found by its ID, a prefix or its path`() throws {

@@ -14,7 +14,7 @@ struct SlideshowValueTests {
             ("1.5h", nil), ("5 s", nil), ("5S", nil), ("1193047h", nil), ("+5s", nil), ("٥s", nil),
         ] as [(String, UInt32?)])
     func `an interval is a number with a unit, or 0`(text: String, seconds: UInt32?) {
-        #expect((try? SlideshowInterval.seconds(text)) == seconds)
+        #expect((try? SlideshowSetCommand.seconds(ofInterval: text)) == seconds)
     }
 
     @Test(
@@ -22,7 +22,7 @@ struct SlideshowValueTests {
             (0, "0"), (5, "5s"), (90, "90s"), (1800, "30m"), (5400, "90m"), (7200, "2h"),
         ] as [(UInt32, String)])
     func `an interval is printed in the largest unit`(seconds: UInt32, text: String) {
-        #expect(SlideshowInterval.text(seconds) == text)
+        #expect(SlideshowSetCommand.text(ofInterval: seconds) == text)
     }
 
     @Test(
@@ -49,14 +49,13 @@ struct SlideshowValueTests {
     func `a command is split into words without expansion`(
         text: String, words: [String]?
     ) throws {
-        let command = try CommandWords(text)
         let expected = words ?? text.split(separator: " ").map(String.init)
-        #expect([command.program] + command.arguments == expected)
+        #expect(try ShellWords.command(text) == expected)
     }
 
     @Test(arguments: ["", "  ", "''", "'a", "a \"b"])
     func `an empty command or an open quotation mark is an error`(text: String) {
-        #expect(throws: (any Error).self) { try CommandWords(text) }
+        #expect(throws: (any Error).self) { try ShellWords.command(text) }
     }
 
     @Test(arguments: [40, 80])

@@ -1,6 +1,8 @@
 internal import ArgumentParser
 internal import Contract
+internal import ImageMetadata
 internal import ProviderKit
+internal import Quoting
 internal import System
 internal import Translation
 
@@ -36,7 +38,8 @@ struct DownloadCommand: AsyncParsableCommand {
             return (properties, try await fileName(id, properties, client))
         }
         let path = DownloadFile.target(
-            output, name: known ?? PathBytes(FileName.photo(id, mediaType: properties.mediaType)))
+            output,
+            name: known ?? PathBytes(Self.fileName(ofID: id, mediaType: properties.mediaType)))
         do {
             let isNamed = path == output || known != nil
             let file = try DownloadFile(
@@ -52,6 +55,22 @@ struct DownloadCommand: AsyncParsableCommand {
                 if case .exists = error { tr("To replace it, add --force.") } else { nil }
             throw CommandFailure(.failed, error.description, advice)
         }
+    }
+
+    /// Returns a file name that consists of the photo's ID and an extension, and is safe on every command line.
+    ///
+    /// - Parameters:
+    ///   - id: The photo's ID. ASCII letters, digits and `_` are kept, and so are `-` and `.` after the first
+    ///     character. Other bytes become `_xx` with two hexadecimal digits.
+    ///   - mediaType: The media type of the photo.
+    /// - Returns: The name, at most 205 bytes long.
+    static func fileName(ofID id: String, mediaType: String?) -> String {
+        // File systems limit names to 255 bytes.
+        let start = id.utf8.prefix(1).escaped(keeping: "_")
+        let rest = id.utf8.dropFirst().escaped(keeping: "_-.")
+        let name = String((start + rest).prefix(200))
+        return mediaType.flatMap(ImageFormat.init(mediaType:)).map { "\(name).\($0.fileExtension)" }
+            ?? name
     }
 
     /// Returns the name of the file of a photo on this computer; nil if the path of its image is another one.

@@ -27,7 +27,7 @@ struct ShareCommand: AsyncParsableCommand {
         }
         try output.show(["url": JSON(address)]) { _ in [address] }
         if copy {
-            try await Clipboard.copy(address)
+            try await copyToClipboard(address)
             Console.printMessage(tr("The link was copied to the clipboard."))
         }
         if open { try await DesktopViewer.openLink(address) }

@@ -11,7 +11,7 @@ struct SlideshowSetCommand: AsyncParsableCommand {
         help: .tr(
             "The time per photo: a number with s, m or h, at least 5s; 0 for no timer.",
             valueName: "duration"),
-        transform: SlideshowInterval.seconds(_:))
+        transform: SlideshowSetCommand.seconds(ofInterval:))
     var interval: UInt32?
     @Flag(
         inversion: .prefixedNo,
@@ -88,8 +88,8 @@ struct SlideshowSource: Equatable {
     }
 }
 
-/// The value of `slideshow set --interval`: a number with `s`, `m` or `h`, or 0.
-enum SlideshowInterval {
+/// The value of `--interval`: a number with `s`, `m` or `h`, or 0.
+extension SlideshowSetCommand {
     /// The smallest time per photo.
     private static let minimumSeconds: UInt32 = 5
 
@@ -98,7 +98,7 @@ enum SlideshowInterval {
     /// - Parameter text: `0`, or a number with a unit that is at least ``minimumSeconds``.
     /// - Returns: The time per photo in seconds; 0 for no timer.
     /// - Throws: `ValidationError`.
-    static func seconds(_ text: String) throws -> UInt32 {
+    static func seconds(ofInterval text: String) throws -> UInt32 {
         guard text != "0" else { return 0 }
         let units: [Character: UInt32] = ["s": 1, "m": 60, "h": 3600]
         let digits = text.dropLast()
@@ -122,7 +122,7 @@ enum SlideshowInterval {
     }
 
     /// Returns an interval in the form of the option, in the largest unit without a remainder.
-    static func text(_ seconds: UInt32) -> String {
+    static func text(ofInterval seconds: UInt32) -> String {
         switch seconds {
         case 0: "0"
         case let seconds where seconds % 3600 == 0: "\(seconds / 3600)h"

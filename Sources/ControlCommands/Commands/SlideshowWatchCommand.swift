@@ -25,8 +25,8 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
     @Option(
         parsing: .unconditional,
         help: .tr("Run this command for each photo instead of printing.", valueName: "command"),
-        transform: CommandWords.init)
-    var exec: CommandWords?
+        transform: ShellWords.command)
+    var exec: [String]?
     @OptionGroup var formatOption: FormatOption
     @OptionGroup var options: SlideshowOptions
 
@@ -68,7 +68,7 @@ final class SlideshowWatch {
 
     init(
         _ client: ServiceClient, _ slideshow: SlideshowClient, _ output: OutputOptions,
-        _ command: CommandWords?, _ format: PhotoFormat? = nil
+        _ command: [String]?, _ format: PhotoFormat? = nil
     ) {
         self.client = client
         self.slideshow = slideshow

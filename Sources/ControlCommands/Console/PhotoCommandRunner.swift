@@ -10,7 +10,7 @@ internal import Translation
 /// has exited, so that photos in between are skipped.
 @MainActor
 final class PhotoCommandRunner {
-    private let command: CommandWords
+    private let command: [String]
     private let reportFailure: (CommandFailure) -> Void
     private var process: SpawnedProcess?
     /// True if the running process has received SIGTERM.
@@ -23,7 +23,7 @@ final class PhotoCommandRunner {
     /// - Parameters:
     ///   - command: The program, and the arguments in front of the path.
     ///   - reportFailure: Called if the program cannot be started.
-    init(_ command: CommandWords, reportFailure: @escaping (CommandFailure) -> Void) {
+    init(_ command: [String], reportFailure: @escaping (CommandFailure) -> Void) {
         self.command = command
         self.reportFailure = reportFailure
     }
@@ -57,7 +57,7 @@ final class PhotoCommandRunner {
         for (name, value) in values { setenv(name, value, 1) }
         do {
             let process = try SpawnedProcess(
-                command.program, command.arguments + [photo.path],
+                command[0], command.dropFirst() + [photo.path],
                 descriptors: [STDIN_FILENO: Console.nullDevice])
             self.process = process
             process.onExit { [weak self] in self?.processExited($0) }
@@ -74,7 +74,7 @@ final class PhotoCommandRunner {
 
     private func processExited(_ exit: SpawnedProcess.Exit) {
         process = nil
-        if !isTerminating, let failure = exit.failureDescription(command.program) {
+        if !isTerminating, let failure = exit.failureDescription(command[0]) {
             Console.printMessage("\(failure).")
         }
         start()

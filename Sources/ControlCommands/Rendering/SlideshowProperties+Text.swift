@@ -18,7 +18,7 @@ extension SlideshowProperties: Renderable {
             (target.tr("Image"), image),
             (target.tr("Paused"), target.word(isPaused ? "yes" : "no")),
             // Translators: the time per photo.
-            (target.tr("Interval"), SlideshowInterval.text(interval)),
+            (target.tr("Interval"), SlideshowSetCommand.text(ofInterval: interval)),
             // Translators: yes if the photos have a random order.
             (target.tr("Shuffle"), target.word(isShuffled ? "yes" : "no")),
         ]

@@ -1,6 +1,3 @@
-internal import ImageMetadata
-internal import Quoting
-
 /// Removal of control characters from text of services and files.
 ///
 /// A title or file name may contain any character: an escape sequence would control the terminal, a line feed or tab
@@ -31,24 +28,5 @@ enum TerminalText {
         case 0x00...0x1F, 0x7F...0x9F, 0x2028...0x202E, 0x2066...0x2069: true
         default: false
         }
-    }
-}
-
-/// File names for downloaded photos.
-enum FileName {
-    /// Returns a file name that consists of the photo's ID and an extension, and is safe on every command line.
-    ///
-    /// - Parameters:
-    ///   - id: The photo's ID. ASCII letters, digits and `_` are kept, and so are `-` and `.` after the first
-    ///     character. Other bytes become `_xx` with two hexadecimal digits.
-    ///   - mediaType: The media type of the photo.
-    /// - Returns: The name, at most 205 bytes long.
-    static func photo(_ id: String, mediaType: String?) -> String {
-        // File systems limit names to 255 bytes.
-        let start = id.utf8.prefix(1).escaped(keeping: "_")
-        let rest = id.utf8.dropFirst().escaped(keeping: "_-.")
-        let name = String((start + rest).prefix(200))
-        return mediaType.flatMap(ImageFormat.init(mediaType:)).map { "\(name).\($0.fileExtension)" }
-            ?? name
     }
 }

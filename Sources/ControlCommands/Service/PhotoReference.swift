@@ -15,7 +15,7 @@ struct PhotoReference: Equatable {
     static let current = PhotoReference("current")
 
     init(_ text: String) {
-        let short = text.trimmingPrefix(ArgumentList.idMark)
+        let short = text.trimmingPrefix(ImageFeedControl.idMark)
             .trimmingPrefix(ServiceName.accounts.text + "/")
         guard let slash = short.firstIndex(of: "/"),
             short[..<slash].allSatisfy({

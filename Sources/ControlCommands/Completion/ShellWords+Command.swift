@@ -1,20 +1,17 @@
 internal import ArgumentParser
 internal import Translation
 
-/// The program and the arguments of an option value such as `swaybg -m fill -i`.
-///
-/// The value is split into words as by a shell: at white space, except in quotation marks and after a backslash. No
-/// other character has a special meaning, so no text is expanded or executed.
-struct CommandWords {
-    let program: String
-    let arguments: [String]
-
-    /// Splits a value.
+extension ShellWords {
+    /// Returns the program and the arguments of an option value such as `swaybg -m fill -i`.
+    ///
+    /// The value is split into words as by a shell: at white space, except in quotation marks and after a backslash. No
+    /// other character has a special meaning, so no text is expanded or executed.
     ///
     /// - Parameter text: In single quotation marks, every character is literal. In double quotation marks, a backslash
     ///   quotes `"` and `\`. Outside of both, a backslash quotes the next character.
+    /// - Returns: At least one word.
     /// - Throws: `ValidationError`.
-    init(_ text: String) throws {
+    static func command(_ text: String) throws -> [String] {
         let line = ShellWords(text, operators: "", escapable: "\"\\")
         guard line.quote == nil else {
             throw ValidationError(tr("The command has an unmatched quotation mark."))
@@ -25,7 +22,6 @@ struct CommandWords {
         guard let program = words.first, !program.isEmpty else {
             throw ValidationError(tr("The command is empty."))
         }
-        self.program = program
-        arguments = Array(words.dropFirst())
+        return words
     }
 }

@@ -1,7 +1,7 @@
 internal import Quoting
 
 /// Preparation of the command line for the argument parser.
-enum ArgumentList {
+extension ImageFeedControl {
     /// The commands that take a photo as their argument.
     private static let photoCommands: Set = [
         "download", "image", "like", "open", "photo", "share", "toggle", "unlike",
