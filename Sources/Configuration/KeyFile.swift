@@ -7,21 +7,14 @@ package import Translation
 ///
 /// Source: Desktop Entry Specification, "Basic format of the file", as `GKeyFile` reads it.
 package struct KeyFile: Sendable {
-    /// A line that could not be read.
-    package struct BadLine: Error, Hashable {
-        /// The line number, counted from 1; 0 for the file as a whole.
-        package let number: Int
-        package let reason: Message
-    }
-
     /// The values by group and key.
     package private(set) var groups: [String: [String: String]] = [:]
-    /// The lines that were skipped, in order.
-    package private(set) var badLines: [BadLine] = []
+    /// The lines that were skipped, in order, with their numbers, counted from 1.
+    package private(set) var badLines: [(number: Int, reason: Message)] = []
 
     /// Parses the contents of a key file.
     package init(_ text: String) {
-        if let groups = try? Self.parse(text) {
+        if let groups = Self.parse(text) {
             self.groups = groups
             return
         }
@@ -36,44 +29,34 @@ package struct KeyFile: Sendable {
             // Each line is parsed separately, in some group: GKeyFile rejects a file with any invalid line.
             let isHeading = Self.header(Array(line.utf8)[...]) != nil
             let isInGroup = !isHeading && hasGroup == true
-            do throws(BadLine) {
-                _ = try Self.parse(isInGroup ? "[group]\n\(line)" : line, index + 1)
-                good += "\(line)\n"
-                if isHeading { hasGroup = true }
-            } catch {
-                let hasMark = index == 0 && scalars.first == "\u{feff}"
-                let isOutside = !isHeading && !isInGroup && line.contains("=")
-                badLines.append(
-                    BadLine(
-                        number: error.number,
-                        reason: hasMark
-                            ? Message("the file begins with a byte order mark; save it without one")
-                            : !isOutside
-                                ? error.reason
-                                : hasGroup == nil
-                                    ? Message("this key is above the first group")
-                                    : Message("there is no such group")))
-                if isHeading { hasGroup = false }
-            }
+            let isGood = Self.parse(isInGroup ? "[group]\n\(line)" : line) != nil
+            if isGood { good += "\(line)\n" }
+            if isHeading { hasGroup = isGood }
+            guard !isGood else { continue }
+            let hasMark = index == 0 && scalars.first == "\u{feff}"
+            let isOutside = !isHeading && !isInGroup && line.contains("=")
+            let reason =
+                hasMark
+                ? Message("the file begins with a byte order mark; save it without one")
+                : !isOutside
+                    ? Message("this is neither a group, nor a key with a value, nor a comment")
+                    : hasGroup == nil
+                        ? Message("this key is above the first group")
+                        : Message("there is no such group")
+            badLines.append((index + 1, reason))
         }
-        groups = (try? Self.parse(good)) ?? [:]
+        groups = Self.parse(good) ?? [:]
     }
 
-    /// Parses a file, or the line with a number in it.
-    private static func parse(
-        _ text: String, _ number: Int = 0
-    ) throws(BadLine) -> [String: [String: String]] {
+    /// Parses a file, or a line of it; nil if a line cannot be read.
+    private static func parse(_ text: String) -> [String: [String: String]]? {
         let file = g_key_file_new()
         defer { g_key_file_unref(file) }
         // Otherwise GKeyFile drops keys with a language other than that of the user, which are to be reported.
         guard
             g_key_file_load_from_data(
                 file, text, gsize(text.utf8.count), G_KEY_FILE_KEEP_TRANSLATIONS, nil) != 0
-        else {
-            throw BadLine(
-                number: number,
-                reason: Message("this is neither a group, nor a key with a value, nor a comment"))
-        }
+        else { return nil }
         var groups: [String: [String: String]] = [:]
         for group in strings(g_key_file_get_groups(file, nil)) {
             for key in strings(g_key_file_get_keys(file, group, nil, nil)) {
