@@ -1,4 +1,5 @@
 internal import Configuration
+internal import PluginProtocol
 internal import ProviderKit
 
 nonisolated extension Manifest {
@@ -10,7 +11,7 @@ nonisolated extension Manifest {
     ///   - problems: Receives the problems.
     init?(path: String, settings: ProviderSettings, _ problems: ManifestProblems) {
         problems.stamp = FileStamps([path], folders: [ManifestFile.parent(of: path)])
-        let found = problems.check("") { () throws(ManifestProblem) in
+        let found = problems.check("") { () throws(PluginFault) in
             try ManifestFile(path: path)
         }
         guard let found, let groups = Self.groups(found.text, problems) else { return nil }
@@ -46,7 +47,7 @@ nonisolated extension Manifest {
         folder = found.folder
         command =
             main.required("Exec").flatMap { line in
-                problems.check(main.name, "Exec") { () throws(ManifestProblem) in
+                problems.check(main.name, "Exec") { () throws(PluginFault) in
                     try found.command(line)
                 }
             } ?? []
@@ -100,10 +101,8 @@ nonisolated extension Manifest {
         for line in file.badLines {
             problems.add("Line \(line.number) cannot be read: \(line.reason)", line: line.number)
         }
-        for (place, number) in lines.repetitions {
-            problems.add(
-                "\(place.key) in [\(place.group)] is set more than once; remove a line.",
-                line: number)
+        for (group, key, number) in lines.repetitions {
+            problems.add("\(key) in [\(group)] is set more than once; remove a line.", line: number)
         }
         return file.groups
     }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import PluginProtocol
 
 /// The command of a plugin: the value of `Exec`.
 nonisolated extension ManifestFile {
@@ -6,10 +7,10 @@ nonisolated extension ManifestFile {
     ///
     /// - Parameter line: The value.
     /// - Returns: The words of the command.
-    /// - Throws: ``ManifestProblem`` if the program or a file is missing, or cannot be used in the sandbox.
-    func command(_ line: String) throws(ManifestProblem) -> [String] {
+    /// - Throws: ``PluginFault`` if the program or a file is missing, or cannot be used in the sandbox.
+    func command(_ line: String) throws(PluginFault) -> [String] {
         var words = try Self.split(line)
-        guard let name = words.first else { throw ManifestProblem("Exec is empty.") }
+        guard let name = words.first else { throw PluginFault("Exec is empty.") }
         words[0] = try program(name)
         // Arguments may name files in the folder, for example a script.
         for index in words.indices.dropFirst() where words[index].hasPrefix("./") {
@@ -38,26 +39,26 @@ nonisolated extension ManifestFile {
         return ["/usr/local/bin/", "/usr/bin/", "/bin/"].map { $0 + name }
     }
 
-    private func program(_ name: String) throws(ManifestProblem) -> String {
+    private func program(_ name: String) throws(PluginFault) -> String {
         guard let path = candidates(name).first(where: { access($0, X_OK) == 0 }) else {
-            throw ManifestProblem(
+            throw PluginFault(
                 "The program of Exec, \(name), does not exist or is not executable.")
         }
         return try file(path)
     }
 
     /// Returns the path of a file that the plugin can access in its sandbox.
-    private func file(_ path: String) throws(ManifestProblem) -> String {
+    private func file(_ path: String) throws(PluginFault) -> String {
         let resolved = try Self.resolve(path)
         var status = stat()
         guard stat(resolved, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ManifestProblem("\(path) of Exec is not a regular file.")
+            throw PluginFault("\(path) of Exec is not a regular file.")
         }
         try Self.checkMode(status, resolved)
         try Self.checkMode(Self.parent(of: resolved))
         let roots = SandboxKind.systemFolders + [folder]
         guard roots.contains(where: { resolved.hasPrefix("\($0)/") }) else {
-            throw ManifestProblem(
+            throw PluginFault(
                 "\(path) of Exec must be in /usr, in /opt or in the folder of the manifest.")
         }
         // A system program is started by its original path: several names may be links to one file.
@@ -65,7 +66,7 @@ nonisolated extension ManifestFile {
     }
 
     /// Splits a line at blanks outside of double quotes. There is no shell and no variable.
-    private static func split(_ line: String) throws(ManifestProblem) -> [String] {
+    private static func split(_ line: String) throws(PluginFault) -> [String] {
         var words: [String] = []
         var word: String?
         var isQuoted = false
@@ -81,7 +82,7 @@ nonisolated extension ManifestFile {
             default: word = (word ?? "") + String(character)
             }
         }
-        guard !isQuoted else { throw ManifestProblem("Exec contains an unmatched quotation mark.") }
+        guard !isQuoted else { throw PluginFault("Exec contains an unmatched quotation mark.") }
         if let word { words.append(word) }
         return words
     }

@@ -1,5 +1,6 @@
 internal import Configuration
 internal import Glibc
+internal import PluginProtocol
 internal import ProviderKit
 
 /// The file of a manifest, and the checks of files and folders that a manifest names.
@@ -18,13 +19,13 @@ nonisolated struct ManifestFile {
     /// Reads a file.
     ///
     /// - Parameter path: The path of the file, `…/NAME.provider`.
-    /// - Throws: ``ManifestProblem`` if the name, the permissions or the encoding is invalid.
-    init(path: String) throws(ManifestProblem) {
+    /// - Throws: ``PluginFault`` if the name, the permissions or the encoding is invalid.
+    init(path: String) throws(PluginFault) {
         let name = path.split(separator: "/").last.map(String.init) ?? ""
         id = String(name.dropLast(Self.suffix.count))
         folder = try Self.resolve(Self.parent(of: String(path.prefix { $0 != "\0" })))
         guard Self.isID(id) else {
-            throw ManifestProblem(
+            throw PluginFault(
                 "The file name is not a valid provider ID: use a lower-case letter, then at most 31 lower-case letters, digits and underscores."
             )
         }
@@ -42,25 +43,25 @@ nonisolated struct ManifestFile {
             }
     }
 
-    private static func read(_ path: String) throws(ManifestProblem) -> String {
+    private static func read(_ path: String) throws(PluginFault) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            throw ManifestProblem("The file cannot be read: \(String(cString: strerror(errno))).")
+            throw PluginFault("The file cannot be read: \(String(cString: strerror(errno))).")
         }
         defer { close(descriptor) }
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw ManifestProblem("The manifest is not a regular file.")
+            throw PluginFault("The manifest is not a regular file.")
         }
         try checkMode(status, path)
         guard status.st_size <= maximumBytes else {
-            throw ManifestProblem("The manifest is larger than \(maximumBytes >> 10) KiB.")
+            throw PluginFault("The manifest is larger than \(maximumBytes >> 10) KiB.")
         }
         var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
         let count = Glibc.read(descriptor, &bytes, bytes.count)
         guard let text = String(validating: bytes[..<max(0, count)], as: UTF8.self),
             !text.utf8.contains(0)
-        else { throw ManifestProblem("The manifest is not UTF-8 text.") }
+        else { throw PluginFault("The manifest is not UTF-8 text.") }
         return text
     }
 
@@ -69,26 +70,26 @@ nonisolated struct ManifestFile {
     }
 
     /// Throws if every user can change a folder, and replace the files in it.
-    static func checkMode(_ folder: String) throws(ManifestProblem) {
+    static func checkMode(_ folder: String) throws(PluginFault) {
         var status = stat()
         guard stat(folder, &status) == 0 else {
-            throw ManifestProblem("\(folder) does not exist.")
+            throw PluginFault("\(folder) does not exist.")
         }
         try checkMode(status, folder)
     }
 
     /// Throws if every user can change a file or folder.
-    static func checkMode(_ status: stat, _ path: String) throws(ManifestProblem) {
+    static func checkMode(_ status: stat, _ path: String) throws(PluginFault) {
         guard status.st_mode & S_IWOTH == 0 else {
-            throw ManifestProblem(
+            throw PluginFault(
                 "Every user can change \(path); remove this permission with “chmod o-w”.")
         }
     }
 
     /// Returns a path with links resolved.
-    static func resolve(_ path: String) throws(ManifestProblem) -> String {
+    static func resolve(_ path: String) throws(PluginFault) -> String {
         guard let resolved = realpath(path, nil) else {
-            throw ManifestProblem("\(path) does not exist.")
+            throw PluginFault("\(path) does not exist.")
         }
         defer { free(resolved) }
         return String(cString: resolved)
@@ -97,21 +98,14 @@ nonisolated struct ManifestFile {
 
 /// The lines of a manifest, for rules that `GKeyFile` does not have, and for the numbers of lines in messages.
 nonisolated struct ManifestLines {
-    /// A key of a group; an empty key is the heading of the group.
-    struct Place: Hashable {
-        let group: String
-        let key: String
-    }
-
     /// The largest number of lines. It limits the time that the daemon needs for a file with many problems.
     static let maximum = 1000
 
     let count: Int
-    /// The number of the first line of each place, from 1.
-    private(set) var numbers: [Place: Int] = [:]
-    /// The places that are set again, with the numbers of these lines. Groups with the prefix `X-` are for other
-    /// programs.
-    private(set) var repetitions: [(place: Place, number: Int)] = []
+    /// The number of the first line of each key by its group, from 1. An empty key is the heading of the group.
+    private(set) var numbers: [String: [String: Int]] = [:]
+    /// The keys that are set again, with the numbers of these lines. Groups with the prefix `X-` are for other programs.
+    private(set) var repetitions: [(group: String, key: String, number: Int)] = []
     /// The numbers of the lines that begin with a blank, as in a text that was copied from a manual page.
     private(set) var indented: [Int] = []
 
@@ -127,26 +121,13 @@ nonisolated struct ManifestLines {
             }
         }
         for (group, key, line) in KeyFile.entries(of: Array(text.utf8)) {
-            let place = Place(group: group, key: key ?? "")
-            if numbers[place] == nil {
-                numbers[place] = line
-            } else if !place.key.isEmpty, !group.hasPrefix("X-") {
-                repetitions.append((place, line))
+            let key = key ?? ""
+            if numbers[group]?[key] == nil {
+                numbers[group, default: [:]][key] = line
+            } else if !key.isEmpty, !group.hasPrefix("X-") {
+                repetitions.append((group, key, line))
             }
         }
-    }
-}
-
-/// A problem of a manifest: one sentence for its author.
-nonisolated struct ManifestProblem: Error, Hashable, CustomStringConvertible {
-    let description: String
-    /// The number of the line that the problem concerns, from 1; nil if it concerns no line.
-    let line: Int?
-
-    /// Creates a problem from a sentence that may quote the manifest.
-    init(_ description: String, line: Int? = nil) {
-        self.description = ServiceText.message(description) ?? ""
-        self.line = line
     }
 }
 
@@ -155,7 +136,9 @@ nonisolated final class ManifestProblems {
     /// The number of problems that are reported.
     static let maximum = 20
 
-    private(set) var all: [ManifestProblem] = []
+    /// The problems, each one sentence for the author, with the number of the line that it concerns, from 1; nil if it
+    /// concerns no line.
+    private(set) var all: [(text: String, line: Int?)] = []
     /// The lines of the file, for their numbers.
     var lines = ManifestLines("")
     /// The state of the files and folders that the problems may concern.
@@ -173,19 +156,17 @@ nonisolated final class ManifestProblems {
         line: Int? = nil
     ) {
         guard all.count < Self.maximum else { return }
-        let known = [key ?? "", ""].lazy.compactMap { [lines] key in
-            lines.numbers[ManifestLines.Place(group: group, key: key)]
-        }
-        all.append(ManifestProblem(problem(), line: line ?? known.first))
+        let known = [key ?? "", ""].lazy.compactMap { [lines] in lines.numbers[group]?[$0] }
+        all.append((ServiceText.message(problem()) ?? "", line ?? known.first))
     }
 
     /// Evaluates a part of the manifest, and adds its problem.
     ///
     /// - Returns: The part; nil if it has a problem.
     func check<Value>(
-        _ group: String, _ key: String? = nil, _ body: () throws(ManifestProblem) -> Value
+        _ group: String, _ key: String? = nil, _ body: () throws(PluginFault) -> Value
     ) -> Value? {
-        do throws(ManifestProblem) {
+        do throws(PluginFault) {
             return try body()
         } catch {
             add(error.description, group, key)

@@ -20,7 +20,7 @@ extension Plugin {
     ) {
         let found = ManifestProblems()
         let manifest = Manifest(path: path, settings: settings, found)
-        problems = found.all.map { ($0.description, $0.line) }
+        problems = found.all
         guard let manifest else { return nil }
         var limits = limits
         limits.failures = .max

@@ -175,7 +175,7 @@ package final class PluginHost {
                 path: path, stamp: manifest.stamp, settings: settings, provider: plugin,
                 plugin: plugin)
         }
-        let reason = problems.all.first?.description ?? "The file cannot be read."
+        let reason = problems.all.first?.text ?? "The file cannot be read."
         return Installed(
             path: path, stamp: problems.stamp, settings: settings,
             provider: UnusableProvider(

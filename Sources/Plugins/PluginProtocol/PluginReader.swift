@@ -1,7 +1,8 @@
 package import JSONFormat
 package import ProviderKit
 
-/// An error in a message of the other process. The description is for the log; users see a shorter message.
+/// An error in a message of the other process, or in the manifest of a plugin. That in a message is for the log; users
+/// see a shorter message.
 package struct PluginFault: Error, Hashable, CustomStringConvertible {
     package let description: String
 
