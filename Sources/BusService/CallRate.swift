@@ -24,9 +24,7 @@ nonisolated struct CallRate {
     ///   - client: The unique name of the caller.
     ///   - now: The current time.
     /// - Returns: False if the client makes too many calls.
-    mutating func allows(
-        _ client: BusName?, at now: ContinuousClock.Instant = .now
-    ) -> Bool {
+    mutating func allows(_ client: BusName?, at now: ContinuousClock.Instant = .now) -> Bool {
         let recovery = max(recoveries[client] ?? now, now) + interval
         guard recovery - now <= interval * burst else { return false }
         // Unique names are never reused, so entries of past times can be removed.

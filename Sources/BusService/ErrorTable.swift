@@ -23,8 +23,7 @@ enum ErrorTable {
         let name = name(error)
         let text = text(error)
         guard text.utf8.count > 100 else { return ErrorReply(name, text) }
-        let words = text.prefix(maximumText).split(
-            separator: " ", omittingEmptySubsequences: false)
+        let words = text.prefix(maximumText).split(separator: " ", omittingEmptySubsequences: false)
         let message = words.map { $0.last == "." ? "\($0.dropLast().excerpt)." : $0.excerpt }
             .joined(separator: " ")
         return ErrorReply(name, text.count > maximumText ? "\(message)…" : message)

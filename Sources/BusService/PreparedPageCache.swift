@@ -42,9 +42,7 @@ nonisolated struct PreparedPageCache {
     ///   - sizes: The sizes of the replies.
     ///   - account: An account that is not selected.
     /// - Returns: The accounts.
-    static func largest(
-        of sizes: [AccountID: Int], keeping account: AccountID
-    ) -> [AccountID] {
+    static func largest(of sizes: [AccountID: Int], keeping account: AccountID) -> [AccountID] {
         var excess = sizes.values.reduce(-maximumTotalBytes, +)
         guard excess > 0 else { return [] }
         var chosen: [AccountID] = []

@@ -23,9 +23,7 @@ final class ProviderObject {
     ///   - isBuiltIn: True if the provider is part of the program.
     ///   - engine: The engine.
     ///   - secrets: Reads client secrets.
-    init(
-        _ provider: any Provider, isBuiltIn: Bool, _ engine: Engine, _ secrets: SecretReader
-    ) {
+    init(_ provider: any Provider, isBuiltIn: Bool, _ engine: Engine, _ secrets: SecretReader) {
         self.isBuiltIn = isBuiltIn
         self.secrets = secrets
         self.provider = provider

@@ -81,8 +81,7 @@ final class SecretReading {
         case S_IFIFO:
             // The pipe is opened again, because O_NONBLOCK is a property of the open file description, which is shared
             // with the client.
-            own = open(
-                "/proc/self/fd/\(descriptor.rawValue)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+            own = open("/proc/self/fd/\(descriptor.rawValue)", O_RDONLY | O_NONBLOCK | O_CLOEXEC)
         case S_IFSOCK, S_IFREG:
             own = fcntl(descriptor.rawValue, F_DUPFD_CLOEXEC, 0)
         default:

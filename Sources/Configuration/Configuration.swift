@@ -146,8 +146,7 @@ package struct Configuration: Sendable {
         for case (let group, let key?, let line) in KeyFile.entries(of: text)
         where !badLines.contains(line) {
             if let place = places[group]?[key], place.path == path, place.line < line {
-                let reason = Message(
-                    "line {line} sets this key again", ["line": "\(line)"])
+                let reason = Message("line {line} sets this key again", ["line": "\(line)"])
                 unreadable.append(Problem(of: key, in: group, at: place, reason))
             }
             places[group, default: [:]][key] = (path, line)

@@ -42,9 +42,7 @@ extension KeyFile {
     /// - Parameter text: The file.
     /// - Returns: The group of each such line; the key, which is nil for a heading; and the number of the line. Other
     ///   bytes than UTF-8 are as ``RawText`` represents them. Keys without a valid heading are left out.
-    package static func entries(
-        of text: [UInt8]
-    ) -> [(group: String, key: String?, line: Int)] {
+    package static func entries(of text: [UInt8]) -> [(group: String, key: String?, line: Int)] {
         var entries: [(group: String, key: String?, line: Int)] = []
         var group = ""
         let lines = text.split(separator: newline, omittingEmptySubsequences: false)

@@ -70,9 +70,7 @@ extension UserFolders {
     /// Sets the value of a key in the configuration file of the user, whose folder is created if necessary.
     ///
     /// - Throws: ``KeyFile/FileError``; the file is unchanged then.
-    package func set(
-        _ value: String, for key: String, in group: String
-    ) throws(KeyFile.FileError) {
+    package func set(_ value: String, for key: String, in group: String) throws(KeyFile.FileError) {
         var path = ""
         for name in configuration.split(separator: "/") {
             path += "/\(name)"

@@ -11,9 +11,7 @@ package struct DaemonMirror {
     /// - Parameters:
     ///   - manager: The properties of the interface `Manager`.
     ///   - objects: The objects below the root object, with their interfaces and properties.
-    package init(
-        manager: [String: Variant], objects: [ObjectPath: [String: [String: Variant]]]
-    ) {
+    package init(manager: [String: Variant], objects: [ObjectPath: [String: [String: Variant]]]) {
         self.manager = manager
         self.objects = objects
     }

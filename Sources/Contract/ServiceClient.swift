@@ -125,9 +125,7 @@ package struct LoginClient {
     }
 
     /// Waits for the account, and calls `handler` with the properties now and with the changed ones after each change.
-    package func wait(
-        _ handler: @escaping ([String: Variant]) -> Void
-    ) async throws -> ObjectPath {
+    package func wait(_ handler: @escaping ([String: Variant]) -> Void) async throws -> ObjectPath {
         let watch = try await proxy.watch(.login, handler)
         handler(try await properties())
         let account = try await wait()

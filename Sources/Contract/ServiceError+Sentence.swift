@@ -23,8 +23,7 @@ extension BusError {
                 return error.explanation(details: hasAdvice ? message.withoutRemedy : message)
             }
             if reply.name.isUnreachable {
-                return tr(
-                    "The Image Feed daemon cannot be reached: {reason}", ["reason": message])
+                return tr("The Image Feed daemon cannot be reached: {reason}", ["reason": message])
             }
             if [.unknownObject, .unknownInterface, .unknownMethod].contains(reply.name) {
                 return tr(

@@ -39,8 +39,7 @@ package enum ServiceEvent {
             case (.like, .failed):
                 let (photo, isWanted, error, message): (String, Bool, String, String) =
                     try signal.read()
-                self = .likeFailed(
-                    photo: photo, isWanted: isWanted, error: error, message: message)
+                self = .likeFailed(photo: photo, isWanted: isWanted, error: error, message: message)
             case (.account, .tokenRemains): self = .tokenRemains(message: try signal.read())
             default: return nil
             }

@@ -14,9 +14,7 @@ nonisolated extension NotificationContent {
     ///
     /// - Parameter capabilities: The result of `GetCapabilities`.
     /// - Returns: The arguments of `Notify`.
-    func form(
-        _ capabilities: [String]
-    ) -> (summary: String, body: String, actions: [String]) {
+    func form(_ capabilities: [String]) -> (summary: String, body: String, actions: [String]) {
         let hasActions = capabilities.contains("actions")
         let actions = hasActions ? self.actions.flatMap { [$0.rawValue, $0.label] } : []
         var text = Self.shortened(self.text)

@@ -48,9 +48,7 @@ package final class Authorization {
     ///   - description: The OAuth description of the service.
     ///   - clientID: The client ID of the application at the service.
     ///   - redirects: The listeners; nil for a manual login.
-    package init(
-        _ description: OAuthDescription, clientID: String, redirects: RedirectListeners?
-    ) {
+    package init(_ description: OAuthDescription, clientID: String, redirects: RedirectListeners?) {
         // Random numbers of the system: getrandom(2).
         var generator = SystemRandomNumberGenerator()
         request = AuthorizationRequest(description, clientID: clientID, using: &generator)

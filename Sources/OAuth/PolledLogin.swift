@@ -133,7 +133,6 @@ nonisolated package struct PolledLogin: Sendable {
         bytes += "\(name):".utf8
         bytes += password.utf8
         defer { bytes.wipe() }
-        return .confirmed(
-            username: name, .issued(Secret(Base64.encodedBytes(bytes)), now: now))
+        return .confirmed(username: name, .issued(Secret(Base64.encodedBytes(bytes)), now: now))
     }
 }

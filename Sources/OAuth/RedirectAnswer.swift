@@ -58,8 +58,7 @@ nonisolated extension RedirectAnswer {
         guard let parameters = RedirectParameters(query: query) else {
             throw .invalidCode("The address is malformed; copy it again.")
         }
-        let isOther =
-            parameters.state.map { !$0.matches(state) } ?? text.hasPrefix(redirectAddress)
+        let isOther = parameters.state.map { !$0.matches(state) } ?? text.hasPrefix(redirectAddress)
         if isOther {
             throw .invalidCode("The address belongs to another login; log in again.")
         }

@@ -69,9 +69,7 @@ package struct FileRules {
         return descriptor
     }
 
-    private func allow(
-        _ paths: [String], _ rights: UInt64, _ ruleset: Int32
-    ) throws(SandboxError) {
+    private func allow(_ paths: [String], _ rights: UInt64, _ ruleset: Int32) throws(SandboxError) {
         for path in paths {
             let descriptor = open(path, Self.pathOnly | O_CLOEXEC)
             guard descriptor >= 0 else { continue }
@@ -83,8 +81,7 @@ package struct FileRules {
             var rule = shim_landlock_path()
             rule.rights = isFolder ? rights : rights & Self.ofFiles
             rule.descriptor = descriptor
-            try ProcessRestrictions.check(
-                shim_landlock_allow(ruleset, &rule), "Allowing \(path)")
+            try ProcessRestrictions.check(shim_landlock_allow(ruleset, &rule), "Allowing \(path)")
         }
     }
 }

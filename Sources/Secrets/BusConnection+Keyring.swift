@@ -13,9 +13,7 @@ extension BusConnection {
     /// - Returns: The subscriptions, which end when they are released.
     /// - Throws: The errors of ``subscribe(_:_:)``.
     @MainActor
-    package func watchKeyring(
-        onChange: @escaping () -> Void
-    ) async throws -> [SignalSubscription] {
+    package func watchKeyring(onChange: @escaping () -> Void) async throws -> [SignalSubscription] {
         let service: BusName = "org.freedesktop.secrets"
         let root: ObjectPath = "/org/freedesktop/secrets"
         let owner = try await watchOwner(of: service) { owner in

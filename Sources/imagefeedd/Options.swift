@@ -17,9 +17,7 @@ private let usage = """
 ///
 /// - Parameter arguments: The arguments, without the program name.
 /// - Returns: True if a running daemon is to be replaced, and the lowest level of logged events.
-func readOptions(
-    _ arguments: some Sequence<String>
-) -> (replaces: Bool, logLevel: Logger.Level) {
+func readOptions(_ arguments: some Sequence<String>) -> (replaces: Bool, logLevel: Logger.Level) {
     var replaces = false
     var logLevel = Logger.Level.notice
     var iterator = arguments.makeIterator()

@@ -48,9 +48,7 @@ final class SingleInstance {
     ///   - folders: The folders of the user.
     ///   - isReplacing: True if a daemon on this bus is to be replaced.
     ///   - logger: Receives the reason why a folder cannot be locked.
-    init(
-        _ connection: BusConnection, _ folders: UserFolders, isReplacing: Bool, logger: Logger
-    ) {
+    init(_ connection: BusConnection, _ folders: UserFolders, isReplacing: Bool, logger: Logger) {
         self.connection = connection
         self.isReplacing = isReplacing
         self.logger = logger

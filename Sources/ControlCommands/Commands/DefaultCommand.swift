@@ -18,8 +18,7 @@ struct DefaultCommand: AsyncParsableCommand {
         try await addingHints(for: account) {
             try await service.setDefaultAccount(account.path)
         }
-        Console.printMessage(
-            tr("{account} is the default account.", ["account": account.id]))
+        Console.printMessage(tr("{account} is the default account.", ["account": account.id]))
         try output.show(["DefaultAccount": JSON(account.path.text)])
     }
 }

@@ -8,8 +8,7 @@ struct FeedCommand: AsyncParsableCommand {
     @OptionGroup var accountOption: CombinedAccountOption
     @Option(parsing: .unconditional, help: .source)
     var source = ""
-    @Option(
-        parsing: .unconditional, help: .tr("The number of photos to list. (default: 30)"))
+    @Option(parsing: .unconditional, help: .tr("The number of photos to list. (default: 30)"))
     var count: Int?
     @Option(
         parsing: .unconditional,

@@ -98,9 +98,7 @@ struct LikeResult: Renderable {
     func text(for target: OutputTarget) -> String {
         let reference = "\(account.lastElement)/\(photo)"
         guard target != .pipe else {
-            return TerminalText.fields([
-                reference, liked ? "liked" : "not liked", outcome.rawValue,
-            ])
+            return TerminalText.fields([reference, liked ? "liked" : "not liked", outcome.rawValue])
         }
         let values: KeyValuePairs = ["photo": reference]
         let text =

@@ -18,8 +18,7 @@ struct LogoutCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let service = try ServiceClient()
         let account = try await service.snapshot().account(account)
-        try await requireConfirmation(
-            account.logoutQuestion, isGiven: yes)
+        try await requireConfirmation(account.logoutQuestion, isGiven: yes)
         let client = service.account(account.path)
         try await client.logout()
         Console.printMessage(tr("Logged out of {account}.", ["account": account.label]))

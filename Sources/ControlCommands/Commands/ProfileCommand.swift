@@ -39,8 +39,7 @@ struct ProfileCommand: AsyncParsableCommand {
         if let setAvatar {
             let isOwn = owner == nil || owner?.path == account.path
             try await client.setAvatar((isOwn ? "" : "\(owner?.id ?? "")/") + setAvatar.id)
-            Console.printMessage(
-                tr("{account} has a new avatar.", ["account": account.label]))
+            Console.printMessage(tr("{account} has a new avatar.", ["account": account.label]))
         }
         let profile = ProfileDetails(profile: try await client.properties(.profile))
         try output.show(profile)
@@ -57,8 +56,7 @@ struct ProfileCommand: AsyncParsableCommand {
     ) throws(CommandFailure) -> AccountProperties {
         if let account { return try snapshot.account(account) }
         guard let owner else { return try snapshot.account(nil) }
-        let supportsAvatars =
-            snapshot.provider(of: owner)?.capabilities.contains("avatar") ?? true
+        let supportsAvatars = snapshot.provider(of: owner)?.capabilities.contains("avatar") ?? true
         return supportsAvatars ? owner : try snapshot.account(nil)
     }
 }

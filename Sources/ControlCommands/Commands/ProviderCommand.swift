@@ -228,7 +228,6 @@ struct ProviderTestReport {
     var json: JSON {
         let result = status == .done ? "passed" : status == .failed ? "failed" : "inconclusive"
         let names = ["manifest", "id", "name"].map { JSON.Member($0, plugin[$0] ?? .null) }
-        return .object(
-            names + [.init("result", .string(result)), .init("checks", .array(checks))])
+        return .object(names + [.init("result", .string(result)), .init("checks", .array(checks))])
     }
 }

@@ -17,8 +17,7 @@ struct RemoveCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let service = try ServiceClient()
         let account = try await service.snapshot().account(account)
-        try await requireConfirmation(
-            account.removalQuestion, isGiven: yes)
+        try await requireConfirmation(account.removalQuestion, isGiven: yes)
         let warning = try await service.account(account.path).remove()
         Console.printMessage(tr("Removed {account}.", ["account": account.label]))
         if let warning { Console.printMessage(warning) }

@@ -165,8 +165,7 @@ struct SlideshowListCommand: AsyncParsableCommand {
 
     @MainActor func run() async throws {
         let snapshot = try await ServiceClient().snapshot()
-        try output.show(
-            SlideshowList(slideshows: snapshot.slideshows, shortIDs: snapshot.shortIDs))
+        try output.show(SlideshowList(slideshows: snapshot.slideshows, shortIDs: snapshot.shortIDs))
     }
 }
 

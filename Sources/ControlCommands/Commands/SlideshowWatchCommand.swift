@@ -166,8 +166,7 @@ final class SlideshowWatch {
             return try Console.write(line)
         }
         // Other properties of the photo, such as its likes, may have changed.
-        let isNew =
-            photo.path != previous?.path || runner != nil && photo.id != previous?.id
+        let isNew = photo.path != previous?.path || runner != nil && photo.id != previous?.id
         guard isNew, !photo.path.isEmpty else { return }
         if let runner { return runner.run(photo) }
         try output.show(PathBytes(photo.path))

@@ -53,8 +53,7 @@ struct PhotoFormat: Equatable {
         while let end = rest.firstIndex(of: "}") {
             let start = rest[..<end].lastIndex(of: "{") ?? end
             let name = String(rest[start..<end].dropFirst())
-            let key =
-                name.hasSuffix(Self.markup) ? String(name.dropLast(Self.markup.count)) : name
+            let key = name.hasSuffix(Self.markup) ? String(name.dropLast(Self.markup.count)) : name
             if !key.isEmpty, key.unicodeScalars.allSatisfy({ "a"..."z" ~= $0 || $0 == "_" }) {
                 let line = TerminalText.line(value(key))
                 result += String(rest[..<start]) + (key == name ? line : line.escapedForXML)

@@ -23,8 +23,7 @@ struct FeedWalk {
         let (client, account, known) = try await service.feed(
             account.account, isCombined: account.combined)
         let (listed, next) = try await addingHints(for: account, hasSource: true) {
-            try await list(
-                client, isCombined: account.isCombined, shortIDs: known.shortIDs, output)
+            try await list(client, isCombined: account.isCombined, shortIDs: known.shortIDs, output)
         }
         let mayMissPhotos = firstCursor.isEmpty && (listed == 0 || account.isCombined)
         let snapshot = mayMissPhotos ? try? await service.snapshot() : nil

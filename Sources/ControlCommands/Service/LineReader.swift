@@ -8,9 +8,7 @@ internal import System
 ///   - handler: Called with each line, without its line feed. An error ends the reading.
 /// - Throws: The error of the handler.
 @MainActor
-func readLines(
-    of descriptor: Int32, _ handler: @escaping ([UInt8]) throws -> Void
-) async throws {
+func readLines(of descriptor: Int32, _ handler: @escaping ([UInt8]) throws -> Void) async throws {
     _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
     var lines = LineBuffer()
     let end = OneShotResult<Void, any Error>()

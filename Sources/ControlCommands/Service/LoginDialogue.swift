@@ -25,8 +25,7 @@ final class LoginDialogue {
     func logIn(_ options: [LoginOption: Variant]) async throws -> ObjectPath {
         try await Interruption.run { interruption in
             do {
-                let login = service.login(
-                    try await service.startLogin(command.provider, options))
+                let login = service.login(try await service.startLogin(command.provider, options))
                 await interruption.setCancel { try await login.cancel() }
                 defer { browserTask?.cancel() }
                 // If the daemon must first send requests to the service, the URL follows as a property change.

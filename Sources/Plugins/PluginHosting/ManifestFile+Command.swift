@@ -41,8 +41,7 @@ nonisolated extension ManifestFile {
 
     private func program(_ name: String) throws(PluginFault) -> String {
         guard let path = candidates(name).first(where: { access($0, X_OK) == 0 }) else {
-            throw PluginFault(
-                "The program of Exec, \(name), does not exist or is not executable.")
+            throw PluginFault("The program of Exec, \(name), does not exist or is not executable.")
         }
         return try file(path)
     }

@@ -238,8 +238,7 @@ package final class Plugin: InstalledProvider, KeyLogin, OAuthLogin, FederatedLo
         let values: KeyValuePairs = ["provider": name, "reason": reason]
         guard isShortage else {
             recordFailure("it cannot be started: \(reason)")
-            return .failed(
-                Message("The plugin of {provider} cannot be started: {reason}.", values))
+            return .failed(Message("The plugin of {provider} cannot be started: {reason}.", values))
         }
         logger.warning(
             "There are too few resources to start a plugin", metadata: ["reason": "\(reason)"])

@@ -42,9 +42,7 @@ nonisolated final class PluginAccount: Sendable {
     /// - Returns: The restricted request.
     /// - Throws: ``HTTPError/forbiddenAddress(_:)``, ``HTTPError/invalidAddress(_:)``; ``ProviderError/failed(_:)`` for
     ///   a header field that a plugin must not set, which is not a failure of the service.
-    func confine(
-        _ request: HTTPRequest, timeLimit: Duration? = nil
-    ) throws -> HTTPRequest {
+    func confine(_ request: HTTPRequest, timeLimit: Duration? = nil) throws -> HTTPRequest {
         guard let address = WebAddress(request.url) else {
             throw HTTPError.invalidAddress(
                 Message(

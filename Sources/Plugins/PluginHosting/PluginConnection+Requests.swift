@@ -5,9 +5,7 @@ internal import ProviderKit
 
 /// The calls and notifications that a plugin sends.
 extension PluginConnection {
-    func handleCall(
-        _ id: JSON, _ method: String, _ parameters: PluginReader
-    ) throws(PluginFault) {
+    func handleCall(_ id: JSON, _ method: String, _ parameters: PluginReader) throws(PluginFault) {
         guard DaemonMethod(rawValue: method) == .http else {
             return refuse(id, .unknownMethod(method))
         }
@@ -56,9 +54,7 @@ extension PluginConnection {
         return max(reserve, end - reserve - SuspendingClock.now)
     }
 
-    func handleNotification(
-        _ method: String, _ parameters: PluginReader
-    ) throws(PluginFault) {
+    func handleNotification(_ method: String, _ parameters: PluginReader) throws(PluginFault) {
         switch DaemonMethod(rawValue: method) {
         case .log:
             let level = try parameters.text("level").flatMap(Logger.Level.init(rawValue:))

@@ -234,9 +234,7 @@ final class PluginConnection {
         work.discard(message, bytes: count)
     }
 
-    private nonisolated static func message(
-        _ line: [UInt8]
-    ) -> Result<PluginMessage, PluginFault> {
+    private nonisolated static func message(_ line: [UInt8]) -> Result<PluginMessage, PluginFault> {
         Result { () throws(PluginFault) in try PluginMessage(parsing: line) }.mapError { fault in
             // The line may be long, and the excerpt needs only its first bytes.
             let beginning = String(decoding: line.prefix(500), as: UTF8.self).excerpt

@@ -34,8 +34,7 @@ final class PluginProcess {
         let (input, output, errors) = try (PipeEnds(), PipeEnds(), PipeEnds())
         input.widen()
         output.widen()
-        setup.descriptors =
-            [input.reading, output.writing, errors.writing] + setup.descriptors
+        setup.descriptors = [input.reading, output.writing, errors.writing] + setup.descriptors
         process = try ParentThread.run { [setup] () throws(SpawnError) in
             try SpawnedProcess(setup)
         }
@@ -94,9 +93,7 @@ final class PluginProcess {
 
     // MARK: Output
 
-    private func read(
-        _ descriptor: Int32, _ handler: @escaping (UnsafeRawBufferPointer) -> Void
-    ) {
+    private func read(_ descriptor: Int32, _ handler: @escaping (UnsafeRawBufferPointer) -> Void) {
         _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         watch(descriptor) { [unowned self] in readChunk(descriptor, handler) }
     }

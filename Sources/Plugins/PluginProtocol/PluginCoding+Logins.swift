@@ -108,9 +108,7 @@ extension PollingDescription {
 
 extension PluginReader {
     /// Returns an address that may be requested.
-    fileprivate func address(
-        _ key: String, mayBeHTTP: Bool = false
-    ) throws(PluginFault) -> String {
+    fileprivate func address(_ key: String, mayBeHTTP: Bool = false) throws(PluginFault) -> String {
         guard let address = WebAddress(try requiredText(key)), mayBeHTTP || address.isSafe else {
             throw PluginFault("\(path).\(key) is not an https address")
         }
@@ -146,8 +144,7 @@ extension SessionStatus {
     }
 
     package init(_ reader: PluginReader) throws(PluginFault) {
-        let reason = Message(
-            verbatim: try reader.message("reason") ?? "The plugin gave no reason.")
+        let reason = Message(verbatim: try reader.message("reason") ?? "The plugin gave no reason.")
         switch try reader.requiredText("state") {
         case "ready": self = .ready
         case "loading": self = .loading(reason: reason)

@@ -123,8 +123,7 @@ extension Profile {
     package init(_ reader: PluginReader, _ hosts: AllowedHosts?) throws(PluginFault) {
         try reader.expectObject()
         let username = try reader.name("username")
-        self.init(
-            username: username, name: try reader.line("name") ?? username)
+        self.init(username: username, name: try reader.line("name") ?? username)
         bio = try reader.paragraphs("bio") ?? ""
         location = try reader.line("location") ?? ""
         url = try reader.link("url", hosts) ?? ""

@@ -147,9 +147,7 @@ package struct PluginReader {
     }
 
     /// Returns readers of the elements of an array; none if the member is missing.
-    package func elements(
-        _ key: String, atMost limit: Int
-    ) throws(PluginFault) -> [PluginReader] {
+    package func elements(_ key: String, atMost limit: Int) throws(PluginFault) -> [PluginReader] {
         let found = try content(key, "an array") { value -> [JSON]? in
             if case .array(let elements) = value { elements } else { nil }
         }

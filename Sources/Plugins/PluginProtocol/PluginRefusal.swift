@@ -68,9 +68,7 @@ package struct PluginRefusal: Error, Hashable, Sendable {
     }
 
     var json: JSON {
-        let data: JSON = [
-            "kind": JSON(kind?.rawValue), "until": JSON(until), "limit": JSON(limit),
-        ]
+        let data: JSON = ["kind": JSON(kind?.rawValue), "until": JSON(until), "limit": JSON(limit)]
         return [
             "code": .integer(code), "message": .string(message),
             "data": data == [:] ? .null : data,

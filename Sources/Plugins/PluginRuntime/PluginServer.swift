@@ -45,9 +45,7 @@ final class PluginServer {
 
     // MARK: Calls
 
-    private func answer(
-        _ method: PluginMethod, _ parameters: PluginReader
-    ) async throws -> JSON {
+    private func answer(_ method: PluginMethod, _ parameters: PluginReader) async throws -> JSON {
         switch method {
         case .initialize:
             let given = try parameters.object("settings")

@@ -183,8 +183,7 @@ final class AccountTest {
             }
             let different = keys.filter { sent[$0] != firstSent[$0] }
             if !different.isEmpty {
-                check.warn(
-                    "The photo and its page differ in \(different.joined(separator: ", ")).")
+                check.warn("The photo and its page differ in \(different.joined(separator: ", ")).")
             }
         }
     }

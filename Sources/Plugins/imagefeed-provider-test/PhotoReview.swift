@@ -73,9 +73,7 @@ struct PhotoReview {
         }
     }
 
-    private mutating func compare(
-        images sent: JSON?, _ read: [ImageSize: String], _ id: String
-    ) {
+    private mutating func compare(images sent: JSON?, _ read: [ImageSize: String], _ id: String) {
         for image in sent?.members ?? [] {
             let size = image.name
             guard let text = image.value.string else { continue }
