@@ -84,9 +84,7 @@ final class AccountObject {
         versioned: .profile,
         [
             .asyncMethod(.refresh) { try await $0.account.refreshProfileIfStale() },
-            .asyncMethod(.setAvatar, in: ["photo"]) { (object: AccountObject, photo: String) in
-                try await object.account.setAvatar(photo)
-            },
+            .asyncMethod(.setAvatar, in: ["photo"]) { try await $0.account.setAvatar($1) },
             .property(.state) { $0.account.profileState.rawValue },
             .property(.username) { $0.account.profile.username },
             .property(.name) { $0.account.profile.name },

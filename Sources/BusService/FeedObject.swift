@@ -51,9 +51,7 @@ final class FeedObject {
                     object.photos.entry(try await account.photo(photo), of: account)
                 }
             },
-            .asyncMethod(.listSources, out: ["sources"]) { (object) -> [Source] in
-                try await object.photos.sources()
-            },
+            .asyncMethod(.listSources, out: ["sources"]) { try await $0.photos.sources() },
             .asyncMethod(.getImage, in: ["photo", "size"], out: ["path"]) {
                 (object: FeedObject, photo: String, size: String) -> String in
                 try await object.photos.call(photo) { account, photo in
@@ -79,8 +77,7 @@ final class FeedObject {
                 return transfer.path
             },
             .asyncMethod(.refresh, in: ["source"], out: ["new"]) {
-                (object: FeedObject, source: String) -> UInt32 in
-                UInt32(clamping: try await object.photos.refreshFeed(source))
+                UInt32(clamping: try await $0.photos.refreshFeed($1))
             },
             .signal(.updated, ["source", "new"], String.self, UInt32.self),
             .signal(.photoChanged, ["photo", "changes"], String.self, [String: Variant].self),
@@ -96,12 +93,10 @@ final class FeedObject {
         versioned: .like,
         [
             .asyncMethod(.like, in: ["photo"], out: ["outcome"]) {
-                (object: FeedObject, photo: String) -> String in
-                try await object.changeLike(of: photo, to: true).outcome.rawValue
+                try await $0.changeLike(of: $1, to: true).outcome.rawValue
             },
             .asyncMethod(.unlike, in: ["photo"], out: ["outcome"]) {
-                (object: FeedObject, photo: String) -> String in
-                try await object.changeLike(of: photo, to: false).outcome.rawValue
+                try await $0.changeLike(of: $1, to: false).outcome.rawValue
             },
             .asyncMethod(.toggle, in: ["photo"], out: ["liked", "outcome"]) {
                 (object: FeedObject, photo: String) -> (Bool, String) in

@@ -10,9 +10,7 @@ extension Login {
             versioned: .login,
             [
                 .asyncMethod(.openBrowser) { try await $0.openBrowser() },
-                .method(.submitCode, in: ["code"]) { (login: Login, code: String) in
-                    try login.submit(code)
-                },
+                .method(.submitCode, in: ["code"]) { try $0.submit($1) },
                 .asyncCallerMethod(.wait, out: ["account"]) {
                     (login: Login, caller) -> ObjectPath in
                     try await login.wait {

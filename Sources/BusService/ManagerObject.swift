@@ -29,15 +29,10 @@ final class ManagerObject {
         versioned: .manager,
         [
             .asyncCallerMethod(.login, in: ["provider", "options"], out: ["login"]) {
-                (
-                    manager: ManagerObject, caller, provider: String,
-                    options: CallOptions<LoginOption>
-                ) -> ObjectPath in
-                try await manager.logIn(provider, options, caller)
+                try await $0.logIn($1, $2, $3)
             },
             .asyncMethod(.openSlideshow, in: ["name"], out: ["slideshow"]) {
-                (manager: ManagerObject, name: String) -> ObjectPath in
-                try await manager.engine.slideshows.open(name).path
+                try await $0.engine.slideshows.open($1).path
             },
             .property(.version, emits: .constant) { _ in buildVersion },
             .property(.defaultAccount, { $0.engine.accounts.defaultAccount?.path ?? .root }) {
@@ -48,7 +43,7 @@ final class ManagerObject {
         ])
 
     private func logIn(
-        _ provider: String, _ options: CallOptions<LoginOption>, _ caller: BusName?
+        _ caller: BusName?, _ provider: String, _ options: CallOptions<LoginOption>
     ) async throws -> ObjectPath {
         guard loginRate.allows(caller) else {
             throw ErrorReply(

@@ -33,10 +33,7 @@ final class ProviderObject {
     static let interface = BusInterface<ProviderObject>(
         versioned: .provider,
         [
-            .asyncCallerMethod(.configure, in: ["settings"]) {
-                (object: ProviderObject, caller, settings: CallOptions<ProviderSetting>) in
-                try await object.configure(settings, caller)
-            },
+            .asyncCallerMethod(.configure, in: ["settings"]) { try await $0.configure($1, $2) },
             .property(.id, emits: .constant) { $0.info.id },
             .property(.name, emits: .constant) { $0.info.translatedName },
             .property(.iconName, emits: .constant) { $0.info.iconName },
@@ -58,7 +55,7 @@ final class ProviderObject {
 
     /// Stores settings. Unknown ones are ignored.
     private func configure(
-        _ settings: CallOptions<ProviderSetting>, _ caller: BusName?
+        _ caller: BusName?, _ settings: CallOptions<ProviderSetting>
     ) async throws {
         let id = try settings.value(.clientID, "s", \.string)
         let reading = try settings.value(.clientSecret, "h", \.fileDescriptor).map {

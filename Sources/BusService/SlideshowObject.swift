@@ -52,22 +52,12 @@ final class SlideshowObject {
         [
             .asyncMethod(.next) { try await $0.slideshow.next() },
             .asyncMethod(.previous) { try await $0.slideshow.previous() },
-            .asyncMethod(.show, in: ["photo"]) { (object: SlideshowObject, photo: String) in
-                try await object.slideshow.show(photo)
-            },
-            .asyncMethod(.hide, in: ["photo"]) { (object: SlideshowObject, photo: String) in
-                try await object.slideshow.hide(photo)
-            },
-            .asyncMethod(.unhide, in: ["photo"]) { (object: SlideshowObject, photo: String) in
-                try await object.slideshow.unhide(photo)
-            },
+            .asyncMethod(.show, in: ["photo"]) { try await $0.slideshow.show($1) },
+            .asyncMethod(.hide, in: ["photo"]) { try await $0.slideshow.hide($1) },
+            .asyncMethod(.unhide, in: ["photo"]) { try await $0.slideshow.unhide($1) },
             .asyncMethod(.remove) { try await $0.engine.slideshows.remove($0.slideshow) },
-            .asyncCallerMethod(.attach) { (object: SlideshowObject, caller) in
-                try await object.attach(caller)
-            },
-            .asyncCallerMethod(.detach) { (object: SlideshowObject, caller) in
-                try await object.detach(caller)
-            },
+            .asyncCallerMethod(.attach) { try await $0.attach($1) },
+            .asyncCallerMethod(.detach) { try await $0.detach($1) },
             .property(.photo) { $0.photoValues },
             .property(.image) { $0.slideshow.image },
             .property(.paused, { $0.slideshow.settings.isPaused }) {
