@@ -12,6 +12,9 @@ final class CallLoop {
     private let context: OpaquePointer?
     private let cancellation: CallCancellation
     private var deadline: ContinuousClock.Instant
+    /// The connection on which the ends of prompts are reported, and the subscription; nil before
+    /// ``watchPrompts(on:)``.
+    private var prompts: (bus: GObjectReference, subscription: UInt32)?
     /// True if a prompt has ended since the start of the last call.
     private var promptHasEnded = false
 
@@ -36,6 +39,10 @@ final class CallLoop {
 
     /// Handles the remaining events, because GLib frees some objects only in their handlers.
     deinit {
+        if let (bus, subscription) = prompts {
+            functions.g_dbus_connection_signal_unsubscribe(bus.pointer, subscription)
+        }
+        prompts = nil
         cancellation.end()
         while functions.g_main_context_iteration(context, 0) != 0 {}
         functions.g_main_context_pop_thread_default(context)
@@ -82,8 +89,22 @@ final class CallLoop {
         }
     }
 
+    /// Reports the ends of keyring prompts to this loop, for its lifetime.
+    ///
+    /// - Parameter bus: The connection that libsecret uses. It is retained.
+    func watchPrompts(on bus: GObjectReference) {
+        let subscription = functions.g_dbus_connection_signal_subscribe(
+            bus.pointer, "org.freedesktop.secrets", "org.freedesktop.Secret.Prompt", "Completed",
+            nil, nil, G_DBUS_SIGNAL_FLAGS_NONE,
+            { _, _, _, _, _, _, context in
+                guard let context else { return }
+                Unmanaged<CallLoop>.fromOpaque(context).takeUnretainedValue().recordPromptEnd()
+            }, Unmanaged.passUnretained(self).toOpaque(), nil)
+        prompts = (bus, subscription)
+    }
+
     /// Records that a prompt has ended, and shortens the time limit of the call that waits for it.
-    func recordPromptEnd() {
+    private func recordPromptEnd() {
         promptHasEnded = true
         deadline = min(deadline, .now + limits.cancelling)
     }
@@ -165,29 +186,4 @@ private final class Reply {
         _ = functions.g_object_ref(UnsafeMutableRawPointer(result))
         self.result = GObjectReference(result, functions)
     }
-}
-
-/// A watch that reports the end of keyring prompts to a call loop.
-final class PromptWatch {
-    private let bus: GObjectReference
-    private let functions: shim_secret
-    private let subscription: UInt32
-
-    /// - Parameters:
-    ///   - bus: The connection that libsecret uses. It is retained.
-    ///   - loop: The call loop, which must outlive this object.
-    ///   - functions: The functions of libsecret.
-    init(_ bus: GObjectReference, _ loop: CallLoop, _ functions: shim_secret) {
-        self.bus = bus
-        self.functions = functions
-        subscription = functions.g_dbus_connection_signal_subscribe(
-            bus.pointer, "org.freedesktop.secrets", "org.freedesktop.Secret.Prompt", "Completed",
-            nil, nil, G_DBUS_SIGNAL_FLAGS_NONE,
-            { _, _, _, _, _, _, context in
-                guard let context else { return }
-                Unmanaged<CallLoop>.fromOpaque(context).takeUnretainedValue().recordPromptEnd()
-            }, Unmanaged.passUnretained(loop).toOpaque(), nil)
-    }
-
-    deinit { functions.g_dbus_connection_signal_unsubscribe(bus.pointer, subscription) }
 }

@@ -11,7 +11,6 @@ final class Keyring {
     private let service: GObjectReference
     /// The connection that libsecret uses. It is closed with its last reference.
     let bus: GObjectReference
-    private let prompts: PromptWatch
     private let loop: CallLoop
     /// Called before and after a prompt, which may take minutes.
     var promptChanged: (_ isShown: Bool) -> Void = { _ in }
@@ -35,7 +34,7 @@ final class Keyring {
         self.bus = bus
         // By default, GLib ends the process when the bus disconnects.
         functions.g_dbus_connection_set_exit_on_close(bus.pointer, 0)
-        prompts = PromptWatch(bus, loop, functions)
+        loop.watchPrompts(on: bus)
         // The shared instance of libsecret is not used: it does not detect that another service acquired the name.
         let service = try loop.call {
             functions.secret_service_open(
