@@ -1,3 +1,4 @@
+import ProviderKit
 import Testing
 
 @testable import ControlCommands
@@ -81,7 +82,7 @@ struct TableTests {
         let fields = text.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")
         #expect(
             fields.unicodeScalars.allSatisfy {
-                !TerminalText.isUnwanted($0) || $0 == "\n" || (target == .pipe && $0 == "\t")
+                ServiceText.isPermitted($0) || $0 == "\n" || (target == .pipe && $0 == "\t")
             })
         #expect(text.contains("a]0;xb31mc d ef g"))
         #expect(text.split(separator: "\n").count == (target == .pipe ? 1 : 2))

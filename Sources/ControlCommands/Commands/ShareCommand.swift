@@ -40,6 +40,6 @@ struct ShareCommand: AsyncParsableCommand {
     static func isWebAddress(_ text: String) -> Bool {
         let lowercased = text.lowercased()
         return (lowercased.hasPrefix("https://") || lowercased.hasPrefix("http://"))
-            && text.unicodeScalars.allSatisfy { !TerminalText.isUnwanted($0) && $0 != " " }
+            && text.unicodeScalars.allSatisfy { ServiceText.isPermitted($0) && $0 != " " }
     }
 }

@@ -39,7 +39,7 @@ extension CompletionRequest {
     private func words(_ all: [(String, String)]) -> [Candidate] {
         all.filter { word, _ in
             word.hasPrefix(prefix) && !(optionPrefix + word).isEmpty
-                && !word.unicodeScalars.contains(where: TerminalText.isUnwanted)
+                && word.unicodeScalars.allSatisfy(ServiceText.isPermitted)
         }.map { (optionPrefix + $0, TerminalText.line($1).truncated(to: 50)) }
     }
 
@@ -71,8 +71,7 @@ extension CompletionRequest {
                     + snapshot.accounts.filter(\.isLoggedIn).map { ($0.id, $0.label) }
             }
             let name = prefix.prefix { $0 != ":" }
-            return try await sources(typed.path(snapshot), client)
-                .map { ("\(name):\($0.0)", $0.1) }
+            return try await sources(typed.path(snapshot), client).map { ("\(name):\($0.0)", $0.1) }
         case "slideshow":
             return snapshot.slideshows.dropFirst().map { ($0.name, $0.photo?.caption ?? "") }
         case _ where command.commandName == "unhide":
@@ -103,9 +102,7 @@ extension CompletionRequest {
         // Only liked photos can be unliked.
         let source = command.commandName == "unlike" ? "likes" : ""
         let (page, _) = try await client.account(account.path).page(source, cursor: "", count: 30)
-        let isBare =
-            typed.account == nil && !prefix.isEmpty
-            && !account.id.hasPrefix(prefix)
+        let isBare = typed.account == nil && !prefix.isEmpty && !account.id.hasPrefix(prefix)
         let photos = page.map { photo in
             (isBare ? photo.id : "\(typed.account ?? account.id)/\(photo.id)", photo.caption)
         }

@@ -1,6 +1,7 @@
 internal import Contract
 internal import DBus
 internal import JSONFormat
+internal import ProviderKit
 
 extension JSON {
     /// Creates an object from the properties of an interface, in the order of its documentation.
@@ -26,7 +27,7 @@ extension JSON {
     var text: String {
         var text = ""
         for scalar in String(decoding: line.dropLast(), as: UTF8.self).unicodeScalars {
-            if TerminalText.isUnwanted(scalar) {
+            if !ServiceText.isPermitted(scalar) {
                 let digits = String(scalar.value, radix: 16)
                 text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
             } else {
