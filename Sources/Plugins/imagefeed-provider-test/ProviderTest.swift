@@ -43,12 +43,8 @@ final class ProviderTest {
 
     /// Reads the configuration and the manifest. The initializer fails if the manifest is not valid.
     private init?(_ options: Options, _ problems: inout [(text: String, line: Int?)]) {
-        var variables: [String: String] = [:]
-        for name in ["HOME", "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS"] {
-            variables[name] = getenv(name).flatMap { String(validatingCString: $0) }
-        }
-        let configuration = Configuration(
-            paths: UserFolders(environment: variables).configurationFiles)
+        let folders = (try? UserFolders.ofThisProcess()) ?? UserFolders(environment: [:])
+        let configuration = Configuration(paths: folders.configurationFiles)
         let allowsNone = configuration.bool("Plugins", "AllowUnsandboxed") == true
         let kinds = SandboxKind.allCases.filter { allowsNone || $0 != .none }
         var settings = ProviderSettings(
