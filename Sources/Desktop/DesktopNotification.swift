@@ -41,8 +41,7 @@ nonisolated extension NotificationContent {
     /// Returns text with escaped markup characters.
     private static func escaped(_ text: String) -> String {
         // The ampersand is first, because the other references contain it.
-        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
-            .replacing(">", with: "&gt;")
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing(">", with: "&gt;")
     }
 
     private static func shortened(_ text: String) -> String {

@@ -152,8 +152,7 @@ nonisolated package struct AuthorizedClient: HTTPClient {
             !isRefusal(response, request, onlyByField: true)
         else { return false }
         return response.leadsAway
-            || response.isHTML
-                && (response.status == 401 || Self.leftOrigin(response, request))
+            || response.isHTML && (response.status == 401 || Self.leftOrigin(response, request))
     }
 
     private func isRefusal(

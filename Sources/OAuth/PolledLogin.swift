@@ -71,8 +71,7 @@ nonisolated package struct PolledLogin: Sendable {
             }
             // A server behind a proxy that does not tell it of https and the port names its addresses without them.
             if address.host == named.host,
-                address.scheme == named.scheme
-                    ? address.port == nil : address.scheme == .http
+                address.scheme == named.scheme ? address.port == nil : address.scheme == .http
             {
                 return named.origin + address.rest
             }

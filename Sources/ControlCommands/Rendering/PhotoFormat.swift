@@ -41,8 +41,7 @@ struct PhotoFormat: Equatable {
     /// - Returns: The text.
     func line(_ photo: PhotoEntry, path: String = "") -> String {
         filled { key in
-            key == "path"
-                ? path : photo[key].map { OutputTarget.pipe.text(key, $0) } ?? ""
+            key == "path" ? path : photo[key].map { OutputTarget.pipe.text(key, $0) } ?? ""
         } + "\n"
     }
 

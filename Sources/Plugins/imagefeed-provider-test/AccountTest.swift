@@ -127,8 +127,7 @@ final class AccountTest {
             check.warn(
                 "The source “likes” is not listed, although the plugin has the capability “like”.")
         }
-        return [sources.first { $0.id == first.id } ?? first]
-            + sources.filter { $0.id != first.id }
+        return [sources.first { $0.id == first.id } ?? first] + sources.filter { $0.id != first.id }
     }
 
     private func checkPages(_ source: Source) async {
