@@ -6,10 +6,7 @@ internal import Glibc
 ///
 /// Sources: systemd.exec(5), `PrivateUsers=`; proc_pid_status(5), user_namespaces(7), proc_pid_mountinfo(5),
 /// cgroups(7).
-package struct UnitLimits: Sendable {
-    /// The unit options that are not in force, of those that can be checked.
-    package let missing: [String]
-
+package enum UnitLimits {
     /// Compares the limits with the files of a process.
     ///
     /// - Parameters:
@@ -18,10 +15,11 @@ package struct UnitLimits: Sendable {
     ///   - mounts: `/proc/self/mountinfo`.
     ///   - home: The user's home directory.
     ///   - groupLimits: `memory.max` and `pids.max` of the control group; nil for a file that does not exist.
-    package init(
+    /// - Returns: The unit options that are not in force, of those that can be checked.
+    package static func missing(
         status: String, identities: String, mounts: String, home: String,
         groupLimits: (memory: String?, tasks: String?)
-    ) {
+    ) -> [String] {
         let values = Dictionary(
             status.split(separator: "\n").map { line in
                 let name = line.prefix { $0 != ":" }
@@ -37,7 +35,7 @@ package struct UnitLimits: Sendable {
         let isLimited = { (value: String?) in
             value.map { !$0.isEmpty && !$0.hasPrefix("max") } ?? false
         }
-        missing = [
+        return [
             ("PrivateUsers", isOwnNamespace),
             ("ProtectSystem", isReadOnly("/usr") && isReadOnly("/var")),
             ("ProtectHome", isReadOnly(home)),
@@ -51,13 +49,13 @@ package struct UnitLimits: Sendable {
     /// Compares the limits with those of this process. Reads a few small kernel files.
     ///
     /// - Parameter home: The user's home directory.
-    /// - Returns: The result; nil if the kernel files cannot be read.
-    package static func ofThisProcess(home: String) -> UnitLimits? {
+    /// - Returns: The unit options that are not in force; empty if the kernel files cannot be read.
+    package static func missing(home: String) -> [String] {
         guard let status = KernelFile.text("/proc/self/status"),
             let mounts = KernelFile.text("/proc/self/mountinfo"),
             let identities = KernelFile.text("/proc/self/uid_map")
-        else { return nil }
-        return UnitLimits(
+        else { return [] }
+        return missing(
             status: status, identities: identities, mounts: mounts, home: home,
             groupLimits: (groupFile("memory.max", of: "self"), groupFile("pids.max", of: "self")))
     }

@@ -212,12 +212,12 @@ final class Daemon {
 
     /// Logs the limits of the systemd unit that are not in force, if systemd started the daemon.
     private func reportMissingLimits() {
-        guard ServiceManager.startedThisProcess,
-            let limits = UnitLimits.ofThisProcess(home: folders.home), !limits.missing.isEmpty
-        else { return }
+        guard ServiceManager.startedThisProcess else { return }
+        let missing = UnitLimits.missing(home: folders.home)
+        guard !missing.isEmpty else { return }
         logger.warning(
             "Limits of the systemd unit are not in force; imagefeedd(1) explains why",
-            metadata: ["limits": "\(limits.missing.joined(separator: ","))"])
+            metadata: ["limits": "\(missing.joined(separator: ","))"])
     }
 
     /// Retries accounts when the keyring is unlocked. Called only if an account needs the keyring.
