@@ -19,35 +19,25 @@ extension InterfaceName {
 
     /// The properties of each interface in the order of their documentation, without the version of the interface.
     static let properties: [InterfaceName: [String]] = [
-        .manager: [
-            "Version", "DefaultAccount", "Online", "Notices", "InterfaceVersion",
-        ],
+        .manager: ["Version", "DefaultAccount", "Online", "Notices", "InterfaceVersion"],
         .provider: [
             "Id", "Name", "IconName", "Authentication", "Capabilities", "Configured", "State",
             "StateReason", "Sandbox", "Help", "RedirectUri",
         ],
-        .login: [
-            "State", "Provider", "AuthorizationUrl", "Account", "Error",
-        ],
+        .login: ["State", "Provider", "AuthorizationUrl", "Account", "Error"],
         .account: [
             "Id", "Provider", "Username", "Server", "Label", "State", "StateReason", "Remedy",
             "RetryAt", "RateLimit", "Notices",
         ],
         .feed: ["DefaultSource"],
-        .like: [
-            "Pending", "Count",
-        ],
-        .profile: [
-            "State", "Username", "Name", "Bio", "Location", "Url", "Avatar", "Editable",
-        ],
+        .like: ["Pending", "Count"],
+        .profile: ["State", "Username", "Name", "Bio", "Location", "Url", "Avatar", "Editable"],
         .combined: ["Incomplete"],
         .slideshow: [
             "Photo", "Image", "Paused", "Interval", "Shuffle", "Source", "Sources", "Orientation",
             "ImageSize", "CanGoNext", "CanGoPrevious", "Hidden",
         ],
-        .transfer: [
-            "State", "Received", "Total", "Error",
-        ],
+        .transfer: ["State", "Received", "Total", "Error"],
     ]
 }
 
