@@ -11,9 +11,7 @@ final class ProviderObject {
     private let engine: Engine
     private var info: ProviderInfo { provider.info }
     /// The condition of an installed provider; nil for a built-in one.
-    private var condition: ProviderCondition? {
-        isBuiltIn ? nil : provider.installed?.condition
-    }
+    private var condition: ProviderCondition? { isBuiltIn ? nil : provider.installed?.condition }
     private let isBuiltIn: Bool
 
     private let secrets: SecretReader

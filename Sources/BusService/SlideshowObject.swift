@@ -91,9 +91,7 @@ final class SlideshowObject {
     }
 
     /// The D-Bus form of the current photo: an empty dictionary if there is none.
-    private var photoValues: OrderedEntries<String, Variant> {
-        OrderedEntries(photo?.values ?? [])
-    }
+    private var photoValues: OrderedEntries<String, Variant> { OrderedEntries(photo?.values ?? []) }
 
     // MARK: Sources
 

@@ -136,9 +136,7 @@ package struct Configuration: Sendable {
 
     private mutating func merge(_ text: [UInt8], from path: String) {
         let file = KeyFile(RawText.text(of: text))
-        unreadable += file.badLines.map {
-            Problem(path: path, line: $0.number, reason: $0.reason)
-        }
+        unreadable += file.badLines.map { Problem(path: path, line: $0.number, reason: $0.reason) }
         for (group, values) in file.groups {
             groups[group, default: [:]].merge(values.mapValues(RawText.bytes(of:))) { $1 }
         }

@@ -73,13 +73,9 @@ package struct DaemonMirror {
         }
     }
     /// The providers, sorted by object path.
-    package var providers: [ProviderProperties] {
-        sorted(.provider, ProviderProperties.init)
-    }
+    package var providers: [ProviderProperties] { sorted(.provider, ProviderProperties.init) }
     /// The slideshows, sorted by object path, the default one first.
-    package var slideshows: [SlideshowProperties] {
-        sorted(.slideshow, SlideshowProperties.init)
-    }
+    package var slideshows: [SlideshowProperties] { sorted(.slideshow, SlideshowProperties.init) }
 
     /// Returns the objects that have an interface, with its properties, sorted by object path.
     private func sorted<Value>(

@@ -145,9 +145,7 @@ package struct AccountClient {
         try await proxy.properties(interface)
     }
     // Without a time limit: the keyring may prompt.
-    package func logout() async throws {
-        try await proxy.perform(.account, .logout, timeout: nil)
-    }
+    package func logout() async throws { try await proxy.perform(.account, .logout, timeout: nil) }
 
     /// Removes the account.
     ///
@@ -209,9 +207,7 @@ package struct AccountClient {
     package func photo(_ id: String) async throws -> PhotoEntry {
         try await proxy.call(.feed, .getPhoto, id)
     }
-    package func sources() async throws -> [Source] {
-        try await proxy.call(.feed, .listSources)
-    }
+    package func sources() async throws -> [Source] { try await proxy.call(.feed, .listSources) }
 
     /// Returns the path of a local image file. Waits until the image has been fetched.
     package func imagePath(_ photo: String, size: String) async throws -> String {

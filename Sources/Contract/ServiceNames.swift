@@ -23,9 +23,7 @@ extension InterfaceName {
     package var properties: [String] { Self.properties[self] ?? [] }
 
     /// The constant property that contains ``version``. `Manager.Version` is the version of the daemon.
-    package var versionProperty: MemberName {
-        self == .manager ? .interfaceVersion : .version
-    }
+    package var versionProperty: MemberName { self == .manager ? .interfaceVersion : .version }
 }
 
 /// The errors of the contract: `org.imagefeed.ImageFeed1.Error.` and the capitalised name of the case.

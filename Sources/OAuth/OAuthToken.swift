@@ -145,7 +145,5 @@ nonisolated extension Secret {
         return data.withUnsafeBytes { Secret($0) }
     }
 
-    func decodeJSON<Value: Decodable>() -> Value? {
-        withBytes { JSON.decode($0) }
-    }
+    func decodeJSON<Value: Decodable>() -> Value? { withBytes { JSON.decode($0) } }
 }

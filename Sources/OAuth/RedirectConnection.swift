@@ -78,9 +78,7 @@ final class RedirectConnection {
     }
 
     /// Keeps the connection open until ``send(_:)``, for a limited time.
-    func waitForVerdict() {
-        setDeadline(Self.verdictTime) { $0.send(.unsettled) }
-    }
+    func waitForVerdict() { setDeadline(Self.verdictTime) { $0.send(.unsettled) } }
 
     func close() {
         guard phase != .closed else { return }

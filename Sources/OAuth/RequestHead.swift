@@ -69,7 +69,5 @@ nonisolated extension RequestHead {
     /// True if a page requests a part of itself, such as an image or a frame. A redirect is a page.
     ///
     /// Source: W3C Fetch Metadata §2.1. Older browsers do not send the header.
-    private var isEmbedded: Bool {
-        headers.all("Sec-Fetch-Dest").contains { $0 != "document" }
-    }
+    private var isEmbedded: Bool { headers.all("Sec-Fetch-Dest").contains { $0 != "document" } }
 }

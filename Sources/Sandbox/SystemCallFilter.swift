@@ -96,9 +96,7 @@ package struct SystemCallFilter {
     }
 
     /// The filter for a process that is about to start: `struct sock_filter`, 8 bytes each.
-    package var program: [UInt64] {
-        wholeProgram.map { unsafeBitCast($0, to: UInt64.self) }
-    }
+    package var program: [UInt64] { wholeProgram.map { unsafeBitCast($0, to: UInt64.self) } }
 
     private var wholeProgram: [sock_filter] {
         var whole = self

@@ -156,9 +156,7 @@ final class Daemon {
             data.writeError == nil
             ? Set(contents.accounts.filter(\.isLoggedIn).map(\.id)) : nil
         async let stored = slideshowStore.contents(of: accounts)
-        try await instance.ownName { [unowned self] in
-            end("Another daemon has replaced this one")
-        }
+        try await instance.ownName { [unowned self] in end("Another daemon has replaced this one") }
         var slideshows = try await stored
         await slideshows.findImages(files)
         plugins.start()

@@ -26,9 +26,7 @@ struct AccountList: Renderable {
     /// True if the list has a column with the number of pending likes.
     var showsPendingLikes = true
 
-    var json: JSON {
-        .array(snapshot.accounts.map(\.json))
-    }
+    var json: JSON { .array(snapshot.accounts.map(\.json)) }
 
     func text(for target: OutputTarget) -> String {
         let shortIDs = target == .pipe ? [:] : snapshot.shortIDs

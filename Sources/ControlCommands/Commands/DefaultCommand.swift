@@ -15,9 +15,7 @@ struct DefaultCommand: AsyncParsableCommand {
     @MainActor func run() async throws {
         let service = try ServiceClient()
         let account = try await service.snapshot().account(account)
-        try await addingHints(for: account) {
-            try await service.setDefaultAccount(account.path)
-        }
+        try await addingHints(for: account) { try await service.setDefaultAccount(account.path) }
         Console.printMessage(tr("{account} is the default account.", ["account": account.id]))
         try output.show(["DefaultAccount": JSON(account.path.text)])
     }

@@ -18,9 +18,7 @@ struct OpenCommand: AsyncParsableCommand {
         if viewer {
             let reference = "\(photo.account.id)/\(photo.id)"
             // An unknown photo is an error of this command, not a message in the window.
-            _ = try await addingHints(for: photo.account) {
-                try await photo.client.photo(photo.id)
-            }
+            _ = try await addingHints(for: photo.account) { try await photo.client.photo(photo.id) }
             try await DesktopViewer.openWindow(reference, service.connection)
             return try output.show(["photo": JSON(reference)])
         }

@@ -178,9 +178,7 @@ struct ProviderTestReport {
             let name = result == "warning" && count > 1 ? "warnings" : result
             return count > 0 ? "\(count) \(name)" : nil
         }
-        let hasFindings = checks.contains {
-            ["failed", "warning"].contains($0["result"]?.string)
-        }
+        let hasFindings = checks.contains { ["failed", "warning"].contains($0["result"]?.string) }
         return counts.joined(separator: ", ")
             + (hasFindings ? "; the rules are in imagefeed-providers(7)." : ".")
     }

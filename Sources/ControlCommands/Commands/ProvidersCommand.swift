@@ -22,9 +22,7 @@ struct ProvidersCommand: AsyncParsableCommand {
 struct ProviderList: Renderable {
     let providers: [ProviderProperties]
 
-    var json: JSON {
-        .array(providers.map { JSON($0.properties, of: .provider) })
-    }
+    var json: JSON { .array(providers.map { JSON($0.properties, of: .provider) }) }
 
     func text(for target: OutputTarget) -> String {
         let table = Table(

@@ -97,9 +97,7 @@ final class SlideshowWatch {
 
     private func watchPhotos() async throws {
         let watch = SignalWatch { [weak self] in self?.interrupt() }
-        client.connection.onDisconnect = { [end] in
-            end.complete(.failure(BusError.disconnected))
-        }
+        client.connection.onDisconnect = { [end] in end.complete(.failure(BusError.disconnected)) }
         let signals = try await slideshow.watch { [weak self] in self?.merge($0) }
         let (changes, continuation) = AsyncStream.makeStream(
             of: Bool.self, bufferingPolicy: .bufferingNewest(1))

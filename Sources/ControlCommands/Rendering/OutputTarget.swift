@@ -38,9 +38,7 @@ enum TextStyle: String {
 
 extension OutputTarget {
     /// The kind of standard output.
-    static var standardOutput: OutputTarget {
-        target(of: STDOUT_FILENO)
-    }
+    static var standardOutput: OutputTarget { target(of: STDOUT_FILENO) }
 
     /// The kind of standard error.
     static var standardError: OutputTarget { target(of: STDERR_FILENO) }
@@ -61,9 +59,7 @@ extension OutputTarget {
         self.text(Message(text, values))
     }
 
-    func text(_ message: Message) -> String {
-        self == .pipe ? message.english : message.translated
-    }
+    func text(_ message: Message) -> String { self == .pipe ? message.english : message.translated }
 
     /// Returns a text about a number of things.
     ///

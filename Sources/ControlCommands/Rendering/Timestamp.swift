@@ -4,9 +4,7 @@ internal import Translation
 
 extension Timestamp {
     /// Returns the date and time to the minute, such as `2026-11-21 14:03`, on a terminal in the format of the user.
-    func minute(for target: OutputTarget = .pipe) -> String {
-        text(Self.minuteFormat(target))
-    }
+    func minute(for target: OutputTarget = .pipe) -> String { text(Self.minuteFormat(target)) }
 
     /// Returns the date and time to the second, such as `2026-11-21 14:03:22`, on a terminal in the format of the user.
     func second(for target: OutputTarget = .pipe) -> String {

@@ -18,9 +18,7 @@ struct PhotoReference: Equatable {
         let short = text.trimmingPrefix(ImageFeedControl.idMark)
             .trimmingPrefix(ServiceName.accounts.text + "/")
         guard let slash = short.firstIndex(of: "/"),
-            short[..<slash].allSatisfy({
-                $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber)
-            })
+            short[..<slash].allSatisfy({ $0 == "_" || $0.isASCII && ($0.isLetter || $0.isNumber) })
         else {
             account = nil
             id = String(short)

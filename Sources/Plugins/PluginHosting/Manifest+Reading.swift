@@ -11,9 +11,7 @@ nonisolated extension Manifest {
     ///   - problems: Receives the problems.
     init?(path: String, settings: ProviderSettings, _ problems: ManifestProblems) {
         problems.stamp = FileStamps([path], folders: [ManifestFile.parent(of: path)])
-        let found = problems.check("") { () throws(PluginFault) in
-            try ManifestFile(path: path)
-        }
+        let found = problems.check("") { () throws(PluginFault) in try ManifestFile(path: path) }
         guard let found, let groups = Self.groups(found.text, problems) else { return nil }
         let allowsLoopback = settings["AllowLoopback"] == "true"
         let main = ManifestGroup("Provider", groups, problems, allowsLoopback: allowsLoopback)

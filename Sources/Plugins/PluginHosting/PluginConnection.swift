@@ -160,9 +160,7 @@ final class PluginConnection {
         }
     }
 
-    func send(_ message: PluginMessage) {
-        send(message.line)
-    }
+    func send(_ message: PluginMessage) { send(message.line) }
 
     private func send(_ line: [UInt8]) {
         observer?(.sent(line))

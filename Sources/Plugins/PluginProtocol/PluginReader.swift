@@ -41,9 +41,7 @@ package struct PluginReader {
     }
 
     /// Returns the error for a missing member.
-    package func missing(_ key: String) -> PluginFault {
-        PluginFault("\(path).\(key) is missing")
-    }
+    package func missing(_ key: String) -> PluginFault { PluginFault("\(path).\(key) is missing") }
 
     /// Throws an error unless the value is an object.
     package func expectObject() throws(PluginFault) {

@@ -39,9 +39,7 @@ final class PluginLog {
     init(isVerbose: Bool) { self.isVerbose = isVerbose }
 
     /// Resets the events of the call before.
-    func beginCall() {
-        (serviceProblem, invalidResult, refusal, urls) = (nil, nil, nil, [])
-    }
+    func beginCall() { (serviceProblem, invalidResult, refusal, urls) = (nil, nil, nil, []) }
 
     /// Waits for the end of all processes.
     func waitForEnd() async {
