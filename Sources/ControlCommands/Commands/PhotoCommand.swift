@@ -11,17 +11,18 @@ struct PhotoCommand: AsyncParsableCommand {
         discussion: tr("On a terminal, the photo is drawn as well if chafa is installed."))
 
     @OptionGroup var photo: PhotoArgument
-    @OptionGroup var formatOption: FormatOption
+    @Option(parsing: .unconditional, help: .format, transform: PhotoFormat.init)
+    var format: PhotoFormat?
     @OptionGroup var output: OutputOptions
 
-    func validate() throws { try exclude(formatOption.use, output.use) }
+    func validate() throws { try exclude(("--format", format != nil), output.use) }
 
     @MainActor func run() async throws {
         let photo = try await ServiceClient().photo(photo)
         let properties = try await addingHints(for: photo.account) {
             try await photo.client.photo(photo.id)
         }
-        if let format = formatOption.format { return try Console.write(format.line(properties)) }
+        if let format { return try Console.write(format.line(properties)) }
         if !output.json { await photo.client.drawPhoto(photo.id) }
         try output.show(properties)
     }

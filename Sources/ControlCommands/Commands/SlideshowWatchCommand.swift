@@ -27,20 +27,19 @@ struct SlideshowWatchCommand: AsyncParsableCommand {
         help: .tr("Run this command for each photo instead of printing.", valueName: "command"),
         transform: ShellWords.command)
     var exec: [String]?
-    @OptionGroup var formatOption: FormatOption
+    @Option(parsing: .unconditional, help: .format, transform: PhotoFormat.init)
+    var format: PhotoFormat?
     @OptionGroup var options: SlideshowOptions
 
     func validate() throws {
-        try exclude(formatOption.use, options.output.use)
-        try exclude(("--exec", exec != nil), formatOption.use)
+        try exclude(("--format", format != nil), options.output.use)
+        try exclude(("--exec", exec != nil), ("--format", format != nil))
         try exclude(("--exec", exec != nil), options.output.use)
     }
 
     @MainActor func run() async throws {
         let (service, slideshow) = try await options.connect()
-        try await SlideshowWatch(
-            service, slideshow, options.output, exec, formatOption.format
-        ).run()
+        try await SlideshowWatch(service, slideshow, options.output, exec, format).run()
     }
 }
 

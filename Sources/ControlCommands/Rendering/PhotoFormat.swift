@@ -65,16 +65,11 @@ struct PhotoFormat: Equatable {
     }
 }
 
-/// The option `--format`.
-struct FormatOption: ParsableArguments {
-    @Option(
-        parsing: .unconditional,
-        help: .tr(
+extension ArgumentHelp {
+    /// The help of the option `--format`.
+    static var format: ArgumentHelp {
+        .tr(
             "Print this text for each photo: {key} stands for a property, such as {title}, and {key|markup} for one that is escaped for Pango markup; \\n and \\t for a line feed and a tab.",
-            valueName: "text"),
-        transform: PhotoFormat.init)
-    var format: PhotoFormat?
-
-    /// The name of the option, and whether it is given, for ``exclude(_:_:)``.
-    var use: (name: String, isGiven: Bool) { ("--format", format != nil) }
+            valueName: "text")
+    }
 }
