@@ -28,7 +28,7 @@ struct PhotoCommand: AsyncParsableCommand {
     }
 }
 
-/// The photo argument of a command.
+/// The photo argument of a command. Without it, the photo is the current one of the slideshow.
 struct PhotoArgument: ParsableArguments {
     @Argument(
         help: .tr(
@@ -48,19 +48,6 @@ struct PhotoArgument: ParsableArguments {
         throw .tr(
             "Name a photo, or pass “current” for the current photo of the slideshow.",
             status: .usage)
-    }
-
-    /// Returns the photo that the argument names.
-    ///
-    /// - Parameters:
-    ///   - snapshot: The state of the daemon.
-    ///   - slideshow: The slideshow whose current photo is used without an argument, or for the word `current`.
-    /// - Returns: The photo.
-    /// - Throws: ``CommandFailure`` if there is no current photo.
-    func resolved(
-        _ snapshot: DaemonMirror, of slideshow: ObjectPath = ServiceName.slideshow
-    ) throws(CommandFailure) -> PhotoReference {
-        try (reference ?? .current).resolved(snapshot, of: slideshow)
     }
 }
 

@@ -128,7 +128,7 @@ struct SlideshowHideCommand: AsyncParsableCommand {
         try photo.requireIntent()
         let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
-        let reference = try photo.resolved(snapshot, of: client.path)
+        let reference = try (photo.reference ?? .current).resolved(snapshot, of: client.path)
         _ = try snapshot.loggedInAccount(reference.account)
         let id = try snapshot.combinedID(of: reference)
         try await client.hide(id)

@@ -54,7 +54,7 @@ extension ServiceClient {
         id: String, account: AccountProperties, client: AccountClient, snapshot: DaemonMirror
     ) {
         let snapshot = try await snapshot()
-        let reference = try argument.resolved(snapshot)
+        let reference = try (argument.reference ?? .current).resolved(snapshot)
         let account = try snapshot.loggedInAccount(reference.account)
         return (reference.id, account, self.account(account.path), snapshot)
     }
