@@ -41,9 +41,8 @@ extension Plugin {
     package nonisolated func identify(
         _ account: AccountIdentity, _ ports: SessionPorts
     ) async throws -> AccountIdentity {
-        let found = try await call(.identify, [:], PluginAccount(self, account, ports)) {
-            reader throws(PluginFault) in try AccountIdentity(reader)
-        }
+        let found = try await call(
+            .identify, [:], PluginAccount(self, account, ports), AccountIdentity.init)
         // The plugin cannot change the server that the user named.
         return AccountIdentity(
             username: found.username, server: manifest.name(ofServer: account.server),
