@@ -75,6 +75,7 @@ struct ReferenceTests {
                 ],
             ])
         #expect(try snapshot.loggedInAccount("local").id == "local_ada")
+        #expect(try snapshot.combinedID(of: PhotoReference("local/42")) == "local_ada/42")
         #expect(throws: CommandFailure.self) { try snapshot.account("local") }
     }
 

@@ -89,7 +89,7 @@ extension DaemonMirror {
     ///
     /// - Throws: ``CommandFailure`` if there is no such account.
     func combinedID(of reference: PhotoReference) throws(CommandFailure) -> String {
-        "\(try account(reference.account).id)/\(reference.id)"
+        "\(try account(reference.account, prefersLoggedIn: true).id)/\(reference.id)"
     }
 
     /// The notices about the file of the accounts, which may contain some that cannot be read. Empty if there is an
