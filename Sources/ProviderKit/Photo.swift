@@ -175,29 +175,26 @@ public enum ImageSize: String, CaseIterable, Sendable {
     case full
 }
 
-/// A color in the form `#RRGGBB`, with hexadecimal digits of either case.
-public enum HexColor {
-    /// Returns true if a text has this form.
-    public static func isValid(_ text: String) -> Bool {
+extension Photo {
+    /// Returns true if a text is a ``color``: `#RRGGBB`, with hexadecimal digits of either case.
+    public static func isColor(_ text: String) -> Bool {
         let digits = text.utf8.dropFirst()
         return text.utf8.first == UInt8(ascii: "#") && digits.count == 6
             && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
     }
-}
 
-/// A BlurHash: the text form of a blurred preview of an image.
-///
-/// Source: github.com/woltapp/blurhash, Algorithm.md.
-public enum BlurHash {
-    private static let digits = Array(
+    private static let blurHashDigits = Array(
         "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
 
-    /// Returns true if a text is a BlurHash: 6 to 166 digits of base 83, of which the first determines the length.
-    public static func isValid(_ text: String) -> Bool {
-        guard let first = text.utf8.first, let size = digits.firstIndex(of: first), size < 81 else {
-            return false
-        }
+    /// Returns true if a text is a ``blurHash``: 6 to 166 digits of base 83, of which the first determines the length.
+    ///
+    /// Source: github.com/woltapp/blurhash, Algorithm.md.
+    public static func isBlurHash(_ text: String) -> Bool {
+        guard let first = text.utf8.first, let size = blurHashDigits.firstIndex(of: first),
+            size < 81
+        else { return false }
         let components = (size % 9 + 1) * (size / 9 + 1)
-        return text.utf8.count == 4 + 2 * components && text.utf8.allSatisfy(digits.contains)
+        return text.utf8.count == 4 + 2 * components
+            && text.utf8.allSatisfy(blurHashDigits.contains)
     }
 }

@@ -43,9 +43,9 @@ package struct PhotoField: Sendable {
         case paragraphs
         /// The address of a web page.
         case link
-        /// A ``HexColor``.
+        /// A ``Photo/color``.
         case color
-        /// A ``BlurHash``.
+        /// A ``Photo/blurHash``.
         case blurHash
         /// The MIME type of an image.
         case mediaType

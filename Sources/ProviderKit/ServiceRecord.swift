@@ -100,16 +100,16 @@ public struct LenientList<Element: Decodable>: Decodable {
     /// True if the array has elements, and none of them is valid.
     public let isUnreadable: Bool
 
-    private struct Slot: Decodable {
-        let element: Element?
-
-        init(from decoder: any Decoder) { element = try? Element(from: decoder) }
-    }
-
     /// Decodes an array. A value that is not an array is an error.
     public init(from decoder: any Decoder) throws {
-        let slots = try [Slot](from: decoder)
-        elements = slots.compactMap(\.element)
-        isUnreadable = elements.isEmpty && !slots.isEmpty
+        var values = try decoder.unkeyedContainer()
+        let isEmpty = values.isAtEnd
+        var elements: [Element] = []
+        while !values.isAtEnd {
+            let value = try values.superDecoder()
+            if let element = try? Element(from: value) { elements.append(element) }
+        }
+        self.elements = elements
+        isUnreadable = elements.isEmpty && !isEmpty
     }
 }

@@ -9,7 +9,7 @@ struct PhotoTextTests {
         "|" + String(repeating: "~", count: 165),
     ])
     func `a text of the length that its first digit states is a BlurHash`(text: String) {
-        #expect(BlurHash.isValid(text))
+        #expect(Photo.isBlurHash(text))
     }
 
     @Test(arguments: [
@@ -18,7 +18,7 @@ struct PhotoTextTests {
         "~" + String(repeating: "0", count: 169),
     ])
     func `a text of another length or with other characters is no BlurHash`(text: String) {
-        #expect(!BlurHash.isValid(text))
+        #expect(!Photo.isBlurHash(text))
     }
 
     @Test func `a long or multi-line text has a title of one line and is whole in the text`() {
@@ -48,6 +48,6 @@ struct PhotoTextTests {
         ("#0a1B2c7", false), ("##a1B2c", false), ("", false), ("#ü1B2c", false), ("red", false),
     ])
     func `a color is a number sign and six hexadecimal digits`(text: String, isColor: Bool) {
-        #expect(HexColor.isValid(text) == isColor)
+        #expect(Photo.isColor(text) == isColor)
     }
 }

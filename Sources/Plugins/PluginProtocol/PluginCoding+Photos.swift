@@ -178,8 +178,8 @@ extension PluginReader {
         case .line: try line(key)
         case .paragraphs: try paragraphs(key)
         case .link: try link(key, hosts)
-        case .color: try text(key).flatMap { HexColor.isValid($0) ? $0 : nil }
-        case .blurHash: try text(key).flatMap { BlurHash.isValid($0) ? $0 : nil }
+        case .color: try text(key).flatMap { Photo.isColor($0) ? $0 : nil }
+        case .blurHash: try text(key).flatMap { Photo.isBlurHash($0) ? $0 : nil }
         case .mediaType: try text(key).flatMap { $0.isMediaType ? $0 : nil }
         }
     }

@@ -89,7 +89,7 @@ struct ModelMapping: Sendable {
             photo.width = original?.size("width")
             photo.height = original?.size("height")
             photo.blurHash = attachment.text("blurhash").flatMap {
-                BlurHash.isValid($0) && $0 != Self.noBlurHash ? $0 : nil
+                Photo.isBlurHash($0) && $0 != Self.noBlurHash ? $0 : nil
             }
             if let x = focus?.number("x"), let y = focus?.number("y") {
                 photo.focus = FocalPoint(x: x, y: y)

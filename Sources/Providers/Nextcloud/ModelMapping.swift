@@ -41,7 +41,7 @@ struct ModelMapping: Sendable {
         photo.updated = record.modified
         photo.width = ServiceNumber.size(record.width)
         photo.height = ServiceNumber.size(record.height)
-        photo.blurHash = record.blurHash.flatMap { BlurHash.isValid($0) ? $0 : nil }
+        photo.blurHash = record.blurHash.flatMap { Photo.isBlurHash($0) ? $0 : nil }
         photo.setFileName(record.name)
         photo.setCamera(make: record.make, model: record.model)
         if showsLocation { photo.setLocation(record.latitude, record.longitude) }

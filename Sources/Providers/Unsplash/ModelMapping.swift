@@ -25,8 +25,8 @@ struct ModelMapping: Sendable {
         photo.updated = members.time("updated_at")
         photo.width = members.size("width")
         photo.height = members.size("height")
-        photo.color = members.text("color").flatMap { HexColor.isValid($0) ? $0 : nil }
-        photo.blurHash = members.text("blur_hash").flatMap { BlurHash.isValid($0) ? $0 : nil }
+        photo.color = members.text("color").flatMap { Photo.isColor($0) ? $0 : nil }
+        photo.blurHash = members.text("blur_hash").flatMap { Photo.isBlurHash($0) ? $0 : nil }
         photo.setText(members.text("description"))
         photo.description = members.paragraphs("alt_description")
         let username = user?.line("username")
