@@ -104,7 +104,9 @@ struct SessionTests {
         #expect(photo.photo.height == 640)
         #expect(photo.photo.title == "Fog in the Alps.v2")
         #expect(photo.photo.description == "A valley\nin fog")
-        #expect(photo.photo.color == ThumbHash(base64: try #require(asset.thumbHash))?.averageColor)
+        #expect(
+            photo.photo.color == ModelMapping.averageColor(thumbHash: try #require(asset.thumbHash))
+        )
         #expect(photo.photo.mediaType == "image/jpeg")
         #expect(photo.photo.isLiked == false && photo.hasLikeState)
         #expect(photo.photo.url == "\(fixture.server.url)/photos/\(asset.id)")

@@ -100,20 +100,18 @@ struct ImmichClient: ServiceClient {
         return profile
     }
 
-    private struct IssuedToken: Decodable {
-        let accessToken: String
-    }
-
     /// Requests a token for a user.
     ///
     /// - Throws: ``ProviderError/wrongPassword(_:)``; ``ProviderError``, ``HTTPError``.
     func requestToken(_ username: String, _ password: Secret) async throws -> Secret {
         let body = password.withText { ["email": JSON(username), "password": JSON($0)] as JSON }
         do {
-            let token: IssuedToken = try decode(
-                try await send(
-                    .post, ["auth", "login"], [], body, about: .user, secrets: [password]))
-            return Secret(token.accessToken)
+            let response = try await send(
+                .post, ["auth", "login"], [], body, about: .user, secrets: [password])
+            guard let token = response.record?.text("accessToken") else {
+                throw unreadable(response)
+            }
+            return Secret(token)
         } catch ProviderError.unauthorized, ProviderError.invalidArgument {
             throw ProviderError.wrongPassword(
                 Message(

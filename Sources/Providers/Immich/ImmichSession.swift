@@ -12,7 +12,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     let likesSource = ImmichKind.likes.id
     let cacheVariant: String
     private let ports: SessionPorts
-    private let knownVersion: TimedCache<VersionRecord>
+    private let knownVersion: TimedCache<ServerVersion>
     /// The photos of stacks, except the primary ones, with the primary one.
     private let knownStacks: TimedCache<[AssetID: AssetID]>
     private let knownNames: TimedCache<[String: String]>
@@ -104,10 +104,14 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
 
     /// Fetches the people that the user has named.
     private func people() async throws -> [Source] {
-        let record: PeopleRecord = try await client.fetch(
-            ["people"], [("withHidden", "false"), ("size", "500")],
+        let client = try client
+        let response = try await client.send(
+            .get, ["people"], [("withHidden", "false"), ("size", "500")],
             about: .other(Message("list the people")), permission: "person.read")
-        let sources = record.people.elements.compactMap { person -> Source? in
+        guard let people = response.record?.records("people") else {
+            throw client.unreadable(response)
+        }
+        let sources = people.compactMap { person -> Source? in
             // The name is empty if the user has not named the person.
             guard let id: AssetID = person.value("id"), person.flag("isHidden") != true,
                 let name = person.line("name")
@@ -129,9 +133,12 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             .get, ["stacks"], about: .other(Message("list the stacks")),
             permission: "stack.read", maximumBytes: Self.maximumAlbumBytes, isOptional: true)
         guard response.isSuccess else { return knownStacks.latest ?? [:] }
-        let stacks: LenientList<StackRecord> = try client.decode(response)
-        let pairs = stacks.elements.flatMap { stack in
-            stack.assets.elements.map { ($0.id, stack.primaryAssetId) }
+        let stacks: LenientList<ServiceRecord> = try client.decode(response)
+        let pairs = stacks.elements.flatMap { stack -> [(AssetID, AssetID)] in
+            guard let primary: AssetID = stack.value("primaryAssetId"),
+                let assets = stack.records("assets")
+            else { return [] }
+            return assets.compactMap { $0.value("id") }.map { ($0, primary) }
         }
         return Dictionary(pairs.filter { $0 != $1 }) { first, _ in first }
     }
@@ -304,8 +311,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     private func find(_ search: SearchRequest, _ source: ImmichSource) async throws -> RemotePage {
         let client = try client
         // A server that does not state its version has the original form of searches.
-        let hasFilter = search.hasFilter(
-            at: (try? await version()) ?? VersionRecord(major: 1, minor: 0, patch: 0))
+        let hasFilter = search.hasFilter(at: (try? await version()) ?? (1, 0, 0))
         // The server was replaced by an older version.
         if search.cursor != nil, !hasFilter { throw ProviderError.staleCursor }
         var (request, assets, isEnd) = (search, [AssetRecord](), false)
@@ -349,8 +355,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
         let version = try await version()
         let isMonth = token?.hasPrefix(Self.monthMark) == true
         guard version.major < 3, !isMonth else {
-            return isMonth || version < VersionRecord(major: 3, minor: 1, patch: 0)
-                ? try await monthPage(source, token) : nil
+            return isMonth || version < (3, 1, 0) ? try await monthPage(source, token) : nil
         }
         var known = listing.withLock { $0?.source == source && token != nil ? $0?.photos : nil }
         if known == nil {
@@ -380,7 +385,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     ) async throws -> [ListedPhoto] {
         let seconds = Dictionary(assets.map { (PhotoID($0.id.rawValue), $0.second) }) { $1 }
         return try await photos(Self.newestFirst(assets), of: source).compactMap { photo in
-            seconds[photo.photo.id].map { ListedPhoto(second: $0, photo: photo) }
+            seconds[photo.photo.id].map { ($0, photo) }
         }
     }
 
@@ -434,17 +439,22 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     }
 
     /// Returns the version of the server, which is fetched once. It changes with an update of the server.
-    private func version() async throws -> VersionRecord {
+    private func version() async throws -> ServerVersion {
         try await knownVersion.value {
-            try await client.fetch(
-                ["server", "version"], about: .other(Message("read the version")))
+            let client = try client
+            let response = try await client.send(
+                .get, ["server", "version"], about: .other(Message("read the version")))
+            guard let version = response.record, let major: Int = version.value("major"),
+                let minor: Int = version.value("minor"), let patch: Int = version.value("patch")
+            else { throw client.unreadable(response) }
+            return (major, minor, patch)
         }
     }
 
     /// Sends a request whose form depends on the version of the server. A request that fails is sent again if the server
     /// was updated since its version was fetched.
     private func withVersion<Value>(
-        _ send: (VersionRecord) async throws -> Value
+        _ send: (ServerVersion) async throws -> Value
     ) async throws -> Value {
         let version = try await version()
         do {
@@ -460,14 +470,12 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
 
     /// Fetches the memories of today, the most recent year first.
     private func memories(
-        _ source: ImmichSource, _ version: VersionRecord
+        _ source: ImmichSource, _ version: ServerVersion
     ) async throws -> RemotePage {
         let client = try client
         let today = CalendarDate(local: ports.now())
         // Source: immich-app/immich #29907. Versions before 3.0.0 accept both forms, the others only one of them.
-        let day =
-            version < VersionRecord(major: 3, minor: 0, patch: 3)
-            ? "\(today.text)T12:00:00.000Z" : today.text
+        let day = version < (3, 0, 3) ? "\(today.text)T12:00:00.000Z" : today.text
         let memories: LenientList<MemoryRecord> = try await client.fetch(
             ["memories"], [("for", day), ("type", "on_this_day")],
             about: .source(source.id), permission: "memory.read")

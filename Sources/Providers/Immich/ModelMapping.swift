@@ -25,7 +25,7 @@ struct ModelMapping: Sendable {
         photo.author = author
         photo.updated = members.time("updatedAt")
         (photo.width, photo.height) = size(members, exif)
-        photo.color = thumbHash.flatMap { ThumbHash(base64: $0) }?.averageColor
+        photo.color = thumbHash.flatMap(Self.averageColor)
         photo.setFileName(members.text("originalFileName"))
         photo.description = exif?.paragraphs("description")
         photo.setCamera(make: exif?.text("make"), model: exif?.text("model"))
@@ -69,6 +69,35 @@ struct ModelMapping: Sendable {
         return photo.note
     }
 
+    /// The maximum length of a ThumbHash in bytes.
+    private static let maximumHashLength = 64
+
+    /// Returns the average colour of an image, `#RRGGBB`, from its ThumbHash in Base64; nil for another text. A
+    /// transparent image is shown on white.
+    ///
+    /// Source: evanw.github.io/thumbhash.
+    static func averageColor(thumbHash text: String) -> String? {
+        guard text.utf8.count <= 2 * maximumHashLength, let bytes = Base64.decode(text),
+            5...maximumHashLength ~= bytes.count
+        else { return nil }
+        let hasAlpha = bytes[2] & 0x80 != 0
+        guard !hasAlpha || bytes.count > 5 else { return nil }
+        let header = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
+        let luminance = Double(header & 63) / 63
+        let yellowBlue = Double(header >> 6 & 63) / 31.5 - 1
+        let redGreen = Double(header >> 12 & 63) / 31.5 - 1
+        let alpha = hasAlpha ? Double(bytes[5] & 15) / 15 : 1
+        let blue = luminance - 2 / 3 * yellowBlue
+        let red = (3 * luminance - blue + redGreen) / 2
+        let green = red - redGreen
+        let digits = [red, green, blue].map { value in
+            let level = min(max(value, 0), 1) * alpha + (1 - alpha)
+            let number = Int((level * 255).rounded())
+            return (number < 16 ? "0" : "") + String(number, radix: 16)
+        }
+        return "#" + digits.joined()
+    }
+
     /// Returns an exposure time in seconds, from a number or a fraction such as `1/250`.
     private static func seconds(_ text: String?) -> Double? {
         let parts = (text ?? "").split(separator: "/").map { Double($0) ?? 0 }
@@ -102,45 +131,6 @@ struct ModelMapping: Sendable {
                 to: "\(server.origin)/api/users/\(id.rawValue)/profile-image")
         }
         return profile
-    }
-}
-
-/// A ThumbHash: the compact form of a blurred preview of an image.
-///
-/// Source: evanw.github.io/thumbhash.
-struct ThumbHash: Hashable, Sendable {
-    private let bytes: [UInt8]
-
-    /// The maximum length of a hash in bytes.
-    private static let maximumLength = 64
-
-    /// Decodes a hash; nil if the text is not a hash in Base64.
-    init?(base64 text: String) {
-        guard text.utf8.count <= 2 * Self.maximumLength, let bytes = Base64.decode(text),
-            5...Self.maximumLength ~= bytes.count
-        else { return nil }
-        self.bytes = bytes
-        guard !hasAlpha || bytes.count > 5 else { return nil }
-    }
-
-    private var hasAlpha: Bool { bytes[2] & 0x80 != 0 }
-
-    /// The average colour, `#RRGGBB`. A transparent image is shown on white.
-    var averageColor: String {
-        let header = Int(bytes[0]) | Int(bytes[1]) << 8 | Int(bytes[2]) << 16
-        let luminance = Double(header & 63) / 63
-        let yellowBlue = Double(header >> 6 & 63) / 31.5 - 1
-        let redGreen = Double(header >> 12 & 63) / 31.5 - 1
-        let alpha = hasAlpha ? Double(bytes[5] & 15) / 15 : 1
-        let blue = luminance - 2 / 3 * yellowBlue
-        let red = (3 * luminance - blue + redGreen) / 2
-        let green = red - redGreen
-        let digits = [red, green, blue].map { value in
-            let level = min(max(value, 0), 1) * alpha + (1 - alpha)
-            let number = Int((level * 255).rounded())
-            return (number < 16 ? "0" : "") + String(number, radix: 16)
-        }
-        return "#" + digits.joined()
     }
 }
 
@@ -235,17 +225,6 @@ struct SearchRecord: Decodable {
     }
 }
 
-/// The people of a server.
-struct PeopleRecord: Decodable {
-    let people: LenientList<ServiceRecord>
-}
-
-/// A stack: photos of which only the primary one is shown.
-struct StackRecord: Decodable {
-    let primaryAssetId: AssetID
-    let assets: LenientList<AssetRecord>
-}
-
 /// A memory: the photos of a day in an earlier year.
 struct MemoryRecord: Decodable {
     let assets: LenientList<AssetRecord>
@@ -254,16 +233,5 @@ struct MemoryRecord: Decodable {
     init(from decoder: any Decoder) throws {
         members = try ServiceRecord(from: decoder)
         assets = try members.required("assets")
-    }
-}
-
-/// The version of a server.
-struct VersionRecord: Decodable, Hashable, Comparable {
-    let major: Int
-    let minor: Int
-    let patch: Int
-
-    static func < (left: VersionRecord, right: VersionRecord) -> Bool {
-        (left.major, left.minor, left.patch) < (right.major, right.minor, right.patch)
     }
 }

@@ -54,12 +54,8 @@ struct SearchRequest {
     ///
     /// Version 3.2 deprecates the flat members, and rejects them together with a filter; version 4 is to remove them. A
     /// search by content has no cursor, so it uses the flat members while they exist.
-    func hasFilter(at version: VersionRecord) -> Bool {
-        page == nil
-            && version
-                >= (query == nil
-                    ? VersionRecord(major: 3, minor: 2, patch: 0)
-                    : VersionRecord(major: 4, minor: 0, patch: 0))
+    func hasFilter(at version: ServerVersion) -> Bool {
+        page == nil && version >= (query == nil ? (3, 2, 0) : (4, 0, 0))
     }
 
     /// Returns the body of the request.
@@ -156,9 +152,8 @@ struct SearchRequest {
     }
 }
 
-/// A photo of an album that the server returns as a whole.
-struct ListedPhoto: Sendable {
-    /// The time by which the server orders photos.
-    let second: Timestamp
-    let photo: RemotePhoto
-}
+/// The version of a server.
+typealias ServerVersion = (major: Int, minor: Int, patch: Int)
+
+/// A photo of an album that the server returns as a whole, with the time by which the server orders photos.
+typealias ListedPhoto = (second: Timestamp, photo: RemotePhoto)

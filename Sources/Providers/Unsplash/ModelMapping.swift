@@ -163,15 +163,3 @@ struct PhotoRecord: Decodable {
             && members.text("asset_type") ?? "photo" == "photo"
     }
 }
-
-/// The results of a search.
-struct SearchRecord: Decodable {
-    let photos: LenientList<PhotoRecord>
-    let total: Int?
-
-    init(from decoder: any Decoder) throws {
-        let members = try ServiceRecord(from: decoder)
-        photos = try members.required("results")
-        total = members.integer("total")
-    }
-}

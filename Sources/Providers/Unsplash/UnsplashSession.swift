@@ -105,9 +105,11 @@ final class UnsplashSession: ServiceSession, RemoteLikes {
         let list: LenientList<PhotoRecord>
         var total = response.headers["X-Total"].flatMap { Int($0) }
         if source.kind == .search {
-            let search: SearchRecord = try client.decode(response)
-            list = search.photos
-            total = total ?? search.total
+            guard let search = response.record,
+                let photos: LenientList<PhotoRecord> = search.value("results")
+            else { throw client.unreadable(response) }
+            list = photos
+            total = total ?? search.integer("total")
         } else {
             list = try client.decode(response)
         }
