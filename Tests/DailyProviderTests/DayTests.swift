@@ -41,12 +41,13 @@ struct DayTests {
         "2026-11-22-12x", "2026-11-22_12", "2026-11-31-12", "2026-11-22-99999999999999999999",
     ])
     func `other texts are no IDs of pictures`(text: String) {
-        #expect(PictureID(PhotoID(text)) == nil)
+        #expect(PhotoID(text).picture == nil)
     }
 
     @Test func `an ID names the day and the page`() throws {
-        let id = try #require(PictureID(PhotoID("2026-11-22-12345")))
-        #expect(id.day.text == "2026-11-22" && id.page == 12345)
-        #expect(id.photo == PhotoID("2026-11-22-12345"))
+        let id = PhotoID("2026-11-22-12345")
+        let picture = try #require(id.picture)
+        #expect(picture.day.text == "2026-11-22" && picture.page == 12345)
+        #expect(PhotoID(day: picture.day, page: picture.page) == id)
     }
 }

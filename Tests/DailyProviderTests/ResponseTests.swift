@@ -153,7 +153,7 @@ struct ResponseTests {
             do {
                 let page = try await scripted.session.page("all")
                 for photo in page.photos {
-                    #expect(PictureID(photo.photo.id) != nil)
+                    #expect(photo.photo.id.picture != nil)
                     for url in photo.images.values { #expect(url.hasPrefix("https://")) }
                 }
             } catch is ProviderError {}

@@ -37,10 +37,7 @@ struct CommonsClient: ServiceClient {
     // MARK: Pictures
 
     /// The template of a day, with the title of the file that it names.
-    struct Template: Hashable {
-        let day: Day
-        let title: String
-    }
+    typealias Template = (day: Day, title: String)
 
     /// Fetches the titles of the files of days.
     ///
@@ -58,7 +55,7 @@ struct CommonsClient: ServiceClient {
         let existing = days.filter { found[Self.title(of: $0)]?.isMissing == false }
         guard !existing.isEmpty else { return nil }
         return existing.compactMap { day in
-            found[Self.title(of: day)]?.namedFile.map { Template(day: day, title: $0) }
+            found[Self.title(of: day)]?.namedFile.map { (day, $0) }
         }
     }
 

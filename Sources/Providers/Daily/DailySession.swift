@@ -73,7 +73,7 @@ final class DailySession: ServiceSession, RemoteLikes, RemoteImages {
     private func firstPhotos(
         _ templates: [CommonsClient.Template]
     ) async throws -> [RemotePhoto] {
-        try await firstPage.value(where: { $0.templates == templates }) {
+        try await firstPage.value(where: { $0.templates.elementsEqual(templates, by: ==) }) {
             (templates: templates, photos: try await fetchPhotos(templates))
         }.photos
     }
@@ -106,7 +106,7 @@ final class DailySession: ServiceSession, RemoteLikes, RemoteImages {
 
     func fetchPhotos(_ ids: [PhotoID]) async throws -> [RemotePhoto] {
         let client = try client
-        let pictures = ids.compactMap { PictureID($0) }.prefix(CommonsClient.pagesPerRequest)
+        let pictures = ids.compactMap(\.picture).prefix(CommonsClient.pagesPerRequest)
         guard !pictures.isEmpty else { return [] }
         let files = try await client.files(pages: Array(Set(pictures.map(\.page))).sorted())
         return pictures.compactMap { picture in

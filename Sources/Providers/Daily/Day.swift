@@ -38,22 +38,16 @@ struct Day: Hashable, Comparable, Sendable {
 ///
 /// The day distinguishes a file that is the picture of two days. The page ID distinguishes a file from one that
 /// replaces it on that day.
-struct PictureID: Hashable, Sendable {
-    let day: Day
-    let page: Int
+extension PhotoID {
+    init(day: Day, page: Int) { self.init("\(day.text)-\(page)") }
 
-    var photo: PhotoID { PhotoID("\(day.text)-\(page)") }
-}
-
-extension PictureID {
-    /// Creates an ID from that of a photo; nil if it has another form.
-    init?(_ photo: PhotoID) {
-        let text = photo.text
+    /// The day and the page ID; nil if the ID has another form.
+    var picture: (day: Day, page: Int)? {
         guard text.utf8.count <= 24, let day = Day(text.prefix(10)) else { return nil }
         let rest = text.dropFirst(10)
         guard rest.first == "-", rest.dropFirst().first != "0",
             rest.dropFirst().utf8.allSatisfy(\.isDigit), let page = Int(rest.dropFirst())
         else { return nil }
-        self.init(day: day, page: page)
+        return (day, page)
     }
 }

@@ -26,7 +26,7 @@ struct ModelMapping: Sendable {
         guard let mediaType = record.text("mime"), mediaType.hasPrefix("image/") else { return nil }
         let images = images(file, mediaType)
         guard let full = images[.full] else { return nil }
-        var photo = Photo(id: PictureID(day: day, page: file.id).photo)
+        var photo = Photo(id: PhotoID(day: day, page: file.id))
         photo.created = day.localStart
         photo.width = record.size("width")
         photo.height = record.size("height")
