@@ -42,13 +42,8 @@ struct NextcloudClient: ServiceClient {
 
     // MARK: WebDAV
 
-    /// The files of a search or an album.
-    struct Listing: Sendable {
-        /// The files that can be read.
-        var records: [FileRecord] = []
-        /// The number of files that the server listed.
-        var count = 0
-    }
+    /// The files of a search or an album that can be read, and the number of files that the server listed.
+    typealias Listing = (records: [FileRecord], count: Int)
 
     /// Searches the files of the user.
     ///
@@ -69,12 +64,12 @@ struct NextcloudClient: ServiceClient {
     ) async throws -> Listing {
         let properties =
             onlyPositions
-            ? DAVBody.position(hasMetadata: hasMetadata)
-            : DAVBody.properties(hasMetadata: hasMetadata, showsLocation: mapping.showsLocation)
+            ? positionProperties(hasMetadata: hasMetadata)
+            : photoProperties(hasMetadata: hasMetadata)
         var folders = folders
         while true {
             let scopes = (folders.isEmpty ? [""] : folders).map { "/files/\(user)\($0)" }
-            let body = DAVBody.search(
+            let body = searchBody(
                 in: scopes, properties, where: condition, by: order, limit: limit)
             let response = try await exchange(.search, "/remote.php/dav/", body)
             guard let error = await failure(response, subject) else {
@@ -177,7 +172,7 @@ struct NextcloudClient: ServiceClient {
         let path = ([user] + folder.split(separator: "/").map(String.init))
             .map(URLEncoding.escape).joined(separator: "/")
         return try await exchange(
-            .propfind, "/remote.php/dav/files/\(path)/", DAVBody.find("<d:getetag/>"), depth: 0)
+            .propfind, "/remote.php/dav/files/\(path)/", findBody("<d:getetag/>"), depth: 0)
     }
 
     /// Searches files of the user by their IDs.
@@ -211,8 +206,7 @@ struct NextcloudClient: ServiceClient {
     /// Lists the photos of an album, with their paths in the album.
     func photos(of source: NextcloudSource) async throws -> [FileRecord] {
         let path = albumPath(source.kind, source.name)
-        let properties = DAVBody.albumProperties(showsLocation: mapping.showsLocation)
-        let response = try await exchange(.propfind, path, DAVBody.find(properties), depth: 1)
+        let response = try await exchange(.propfind, path, findBody(albumProperties), depth: 1)
         if let error = await failure(response, .source(source.id)) { throw error }
         return try await listing(response).records
     }
@@ -229,7 +223,7 @@ struct NextcloudClient: ServiceClient {
     /// - Returns: The albums; nil if the server has no list of them.
     func albums(_ kind: NextcloudKind) async throws -> [Source]? {
         let response = try await exchange(
-            .propfind, albumPath(kind, ""), DAVBody.find("<nc:nbItems/><nc:last-photo/>"),
+            .propfind, albumPath(kind, ""), findBody("<nc:nbItems/><nc:last-photo/>"),
             depth: 1)
         if [404, 405, 501].contains(response.status) { return nil }
         if let error = await failure(response, .other(Message("list the albums"))) { throw error }
@@ -249,7 +243,7 @@ struct NextcloudClient: ServiceClient {
         }
         let response = try await exchange(
             .proppatch, relative(file.path),
-            DAVBody.favourite(isFavourite))
+            favouriteBody(isFavourite))
         if let error = await failure(response, .like(id)) { throw error }
         switch try await read(response, \.failure) {
         case nil: return
@@ -304,17 +298,17 @@ struct NextcloudClient: ServiceClient {
 
     private func listing(_ response: HTTPResponse) async throws -> Listing {
         let (listing, unreadable) = try await read(response) { document in
-            var listing = Listing(count: document.count)
+            var records: [FileRecord] = []
             var unreadable = document.unreadable
             for response in document.responses {
                 if let record = FileRecord(response) {
-                    listing.records.append(record)
+                    records.append(record)
                 } else if !response.path.hasSuffix("/") {
                     // A folder of the list has no file ID.
                     unreadable.append(MultiStatus.Response.excerpt(response.path))
                 }
             }
-            return (listing, unreadable)
+            return ((records, document.count), unreadable)
         }
         for path in unreadable {
             mapping.omissions.record(path, Message("its entry in the list cannot be read"))
@@ -347,7 +341,7 @@ struct NextcloudClient: ServiceClient {
             //
             // Source: server 31, `ocs/v1.php` for a `LoginException`, and `Connector/Sabre/Auth.php`.
             let other = try await exchange(
-                .propfind, "/remote.php/dav/", DAVBody.find("<d:getetag/>"), depth: 0)
+                .propfind, "/remote.php/dav/", findBody("<d:getetag/>"), depth: 0)
             throw await failure(other, .user) ?? service.invalidResponse(Message("status 401"))
         }
         guard let user = response.record?.record("ocs")?.record("data"),

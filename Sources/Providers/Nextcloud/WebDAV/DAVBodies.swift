@@ -13,28 +13,26 @@ enum Namespace {
         "xmlns:d=\"\(dav)\" xmlns:oc=\"\(ownCloud)\" xmlns:nc=\"\(nextcloud)\" xmlns:ns=\"https://github.com/icewind1991/SearchDAV/ns\""
 }
 
-/// The bodies of requests.
-enum DAVBody {
-    /// The properties that ``PhotoPosition`` needs.
-    static func position(hasMetadata: Bool) -> String {
+// The bodies of requests.
+extension NextcloudClient {
+    /// Returns the properties that ``PhotoPosition`` needs.
+    func positionProperties(hasMetadata: Bool) -> String {
         "<d:getlastmodified/><oc:fileid/>" + (hasMetadata ? "<\(DAVCondition.dateTaken)/>" : "")
     }
 
     /// The properties of a photo in an album, whose name is not the property of files.
     ///
     /// Source: photos 8.0, `PropFindPlugin::propFind`. Older versions do not state the path in the user's files.
-    static func albumProperties(showsLocation: Bool) -> String {
-        properties(hasMetadata: true, showsLocation: showsLocation)
+    var albumProperties: String {
+        photoProperties(hasMetadata: true)
             + "<nc:file-name/><d:getcontentlength/><nc:photos-collection-file-original-filename/>"
     }
 
-    /// The properties of a photo.
+    /// Returns the properties of a photo.
     ///
-    /// - Parameters:
-    ///   - hasMetadata: True if the server has the properties of the app Photos, which exist since version 28.
-    ///   - showsLocation: True if the place is requested.
+    /// - Parameter hasMetadata: True if the server has the properties of the app Photos, which exist since version 28.
     /// - Returns: The elements of the properties.
-    static func properties(hasMetadata: Bool, showsLocation: Bool) -> String {
+    func photoProperties(hasMetadata: Bool) -> String {
         var names = [
             "d:displayname", "d:getcontenttype", "d:getetag", "d:getlastmodified", "oc:fileid",
             "oc:favorite", "oc:size", "nc:has-preview",
@@ -44,7 +42,7 @@ enum DAVBody {
                 "nc:metadata-photos-original_date_time", "nc:metadata-photos-size",
                 "nc:metadata-photos-ifd0", "nc:metadata-blurhash",
             ]
-            if showsLocation { names.append("nc:metadata-photos-gps") }
+            if mapping.showsLocation { names.append("nc:metadata-photos-gps") }
         }
         return names.map { "<\($0)/>" }.joined()
     }
@@ -52,14 +50,14 @@ enum DAVBody {
     /// Returns the body of `PROPFIND`.
     ///
     /// Source: RFC 4918 §14.20.
-    static func find(_ properties: String) -> String {
+    func findBody(_ properties: String) -> String {
         document("propfind", "<d:prop>\(properties)</d:prop>")
     }
 
     /// Returns the body of `PROPPATCH` that changes a favourite.
     ///
     /// Source: RFC 4918 §14.19.
-    static func favourite(_ isFavourite: Bool) -> String {
+    func favouriteBody(_ isFavourite: Bool) -> String {
         document(
             "propertyupdate",
             "<d:set><d:prop><oc:favorite>\(isFavourite ? 1 : 0)</oc:favorite></d:prop></d:set>")
@@ -77,7 +75,7 @@ enum DAVBody {
     /// - Returns: The body.
     ///
     /// Source: RFC 5323 §2.
-    static func search(
+    func searchBody(
         in folders: [String], _ properties: String, where condition: DAVCondition,
         by order: String?, limit: Int
     ) -> String {
@@ -97,7 +95,7 @@ enum DAVBody {
             """)
     }
 
-    private static func document(_ name: String, _ content: String) -> String {
+    private func document(_ name: String, _ content: String) -> String {
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?><d:\(name) \(Namespace.declarations)>\(content)</d:\(name)>"
     }
 }
