@@ -118,12 +118,15 @@ final class PictureFiles {
         let start = ContinuousClock.now
         while !batches.isEmpty {
             let group = DispatchGroup()
-            let collected = batches.map { batch in
-                run(paths[batch], operation, group)
+            // The results of each batch so far.
+            let collected = Mutex([[Value?]](repeating: [], count: batches.count))
+            for (index, batch) in batches.enumerated() {
+                run(paths[batch], operation, group) { value in
+                    collected.withLock { $0[index].append(value) }
+                }
             }
             group.wait()
-            batches = zip(batches, collected).compactMap { batch, collected in
-                let values = collected.values
+            batches = zip(batches, collected.withLock(\.self)).compactMap { batch, values in
                 results.replaceSubrange(
                     batch.lowerBound..<batch.lowerBound + values.count, with: values)
                 // The first path without a result does not respond.
@@ -146,35 +149,25 @@ final class PictureFiles {
 
     private func run<Value: Sendable>(
         _ paths: ArraySlice<[UInt8]>,
-        _ operation: @escaping @Sendable ([UInt8], FileProgress) -> Value, _ group: DispatchGroup
-    ) -> Results<Value> {
-        let collected = Results<Value>()
-        guard let first = paths.first else { return collected }
+        _ operation: @escaping @Sendable ([UInt8], FileProgress) -> Value, _ group: DispatchGroup,
+        _ collect: @escaping @Sendable (Value?) -> Void
+    ) {
+        guard let first = paths.first else { return }
         group.enter()
         threads.start(first) { [threads] progress in
             for path in paths {
                 // Another thread may be blocked by this path. The job is admitted for its first one.
                 if path != first, threads.isUnavailable(path) {
-                    collected.append(nil)
+                    collect(nil)
                 } else {
                     guard progress.advance() else { return }
                     let value = operation(path, progress)
                     guard progress.advance() else { return }
-                    collected.append(value)
+                    collect(value)
                 }
             }
         } completion: { _ in
             group.leave()
         }
-        return collected
     }
-}
-
-/// The results of a job so far.
-private final class Results<Value: Sendable>: Sendable {
-    private let state = Mutex<[Value?]>([])
-
-    var values: [Value?] { state.withLock { $0 } }
-
-    func append(_ value: Value?) { state.withLock { $0.append(value) } }
 }
