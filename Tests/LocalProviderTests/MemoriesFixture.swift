@@ -13,7 +13,7 @@ final class MemoriesFixture: Sendable {
     static let memories = SourceID("memories")
 
     let images: ScriptedImageProcessor
-    let today: Observed<LocalCalendar.Day>
+    let today: Observed<PresentDay>
     let clock = ManualClock()
     let photos: PhotosFixture
 
@@ -31,11 +31,11 @@ final class MemoriesFixture: Sendable {
             for (name, date) in dates { facts[name] = Self.facts(date) }
         }
         self.images = images
-        let calendar = Observed(try Self.day(today))
-        self.today = calendar
+        let presentDay = Observed(try Self.day(today))
+        self.today = presentDay
         photos = try PhotosFixture(
             directory, photos: directory == nil ? dates.map(\.0) : [], images: images, clock: clock,
-            calendar: LocalCalendar { calendar.value })
+            presentDay: { presentDay.value })
     }
 
     /// Creates a fixture, and waits until the dates of all photos are in the index and were reported.
@@ -71,8 +71,8 @@ final class MemoriesFixture: Sendable {
 
     static func date(_ text: String) throws -> CalendarDate { try #require(CalendarDate(text)) }
 
-    private static func day(_ text: String) throws -> LocalCalendar.Day {
-        LocalCalendar.Day(date: try date(text), rest: .seconds(600))
+    private static func day(_ text: String) throws -> PresentDay {
+        (try date(text), .seconds(600))
     }
 
     /// Changes the present date, without a timer.

@@ -237,8 +237,7 @@ struct MemoriesTests {
         let fixture = try await MemoriesFixture.examined(
             [("a.jpg", "2024-11-22"), ("b.jpg", "2024-11-23")], today: "2026-11-22")
         try await fixture.updated([1])
-        let noon = LocalCalendar.Day(
-            date: try MemoriesFixture.date("2026-11-22"), rest: .seconds(43_200))
+        let noon = (date: try MemoriesFixture.date("2026-11-22"), rest: Duration.seconds(43_200))
         fixture.today.update { $0 = noon }
         fixture.photos.session.setWatched(true)
         // The date changes long before the expected midnight.
@@ -298,12 +297,12 @@ extension PictureFolder {
 }
 
 /// The calendar of the computer, in a process with its own time zone.
-struct LocalCalendarTests {
+struct PresentDayTests {
     @Test func `the rest of the day follows the time zone`() async {
         await #expect(processExitsWith: .success) {
             func check(_ zone: String, _ seconds: Int64, _ date: [Int], _ rest: Int) {
                 setenv("TZ", zone, 1)
-                let day = LocalCalendar.day(at: Timestamp(secondsSince1970: seconds))
+                let day = CalendarDate.present(at: Timestamp(secondsSince1970: seconds))
                 #expect([day.date.year, day.date.month, day.date.day] == date)
                 #expect(day.rest == .seconds(rest))
                 let isEqual = [day.date.year, day.date.month, day.date.day] == date

@@ -33,7 +33,7 @@ final class PhotosFixture: Sendable {
     ///   - images: Reads and creates images.
     ///   - files: Makes the file system calls.
     ///   - clock: Measures delays.
-    ///   - calendar: The present date.
+    ///   - presentDay: Returns the present date.
     ///   - showsLocation: True if photos contain the place where they were taken.
     /// - Throws: `SystemError`, or the error of a failed write.
     init(
@@ -41,7 +41,8 @@ final class PhotosFixture: Sendable {
         cache: String? = nil, photos: [String] = [],
         images: any ImageProcessor = UnavailableImageProcessor(),
         files: FileThreads = FileThreads(), clock: any Clock<Duration> = ManualClock(),
-        calendar: LocalCalendar = .system, showsLocation: Bool = false
+        presentDay: @escaping @Sendable () -> PresentDay = { CalendarDate.present() },
+        showsLocation: Bool = false
     ) throws {
         let directory = try directory ?? TemporaryDirectory()
         self.directory = directory
@@ -58,7 +59,8 @@ final class PhotosFixture: Sendable {
             cache: self.cache,
             images: images, files: files,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock, calendar: calendar, settings: LocalSettings(showsLocation: showsLocation))
+            clock: clock, presentDay: presentDay,
+            settings: LocalSettings(showsLocation: showsLocation))
         self.provider = provider
         session = try Self.session("ada", of: provider)
         listening = Task { [events, session] in

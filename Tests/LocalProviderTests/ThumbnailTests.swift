@@ -59,7 +59,7 @@ struct ThumbnailTests {
         let folder = fixture.directory.appending("home/photos")
         PhotosFixture.makeFolder(folder)
         try PhotosFixture.write([1], to: Array("\(folder)/me.png".utf8))
-        let large = try #require(Thumbnails.Size(.thumb))
+        let large = try #require(Thumbnails.size(.thumb))
         let path = try await other.path(of: Array("\(folder)/me.png".utf8), Self.stamp, large)
         let uri = "file://\(folder)/me.png"
         #expect(texts(path)?["Thumb::URI"] == uri)
@@ -237,7 +237,7 @@ struct ThumbnailTests {
             folder: shared, ownFolder: fixture.directory.appending("own"), version: "1",
             images: images, photos: FileThreads())
         let path = "\(shared)/normal/x.png"
-        let large = try #require(Thumbnails.Size(.thumb))
+        let large = try #require(Thumbnails.size(.thumb))
         #expect(try await thumbnails.path(of: Array(path.utf8), Self.stamp, large) == path)
         await #expect(throws: ProviderError.self) {
             try await thumbnails.path(of: Array("/nowhere/x.png".utf8), Self.stamp, large)

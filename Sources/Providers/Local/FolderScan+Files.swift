@@ -124,7 +124,7 @@ extension FolderScan {
             } else if wasFree == false, format != nil {
                 movedMarks[known.id] = (path, stamp, candidate)
             } else {
-                doubts[path] = Doubt(id: known.id, place: candidate, mayBeEdit: mayBeEdit)
+                doubts[path] = (known.id, candidate, mayBeEdit)
             }
         } else {
             if known != nil, !marks.isEmpty { storedPaths.insert(path) }

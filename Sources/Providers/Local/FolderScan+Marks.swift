@@ -3,15 +3,6 @@ internal import Storage
 
 /// The decision which files marked photos are in; see ``PhotoFile``.
 extension FolderScan {
-    /// A changed file at the path of a marked photo, which may be another photo.
-    struct Doubt {
-        /// The marked photo.
-        let id: Int64
-        let place: Candidate
-        /// True if the file may be an edit of the photo.
-        let mayBeEdit: Bool
-    }
-
     /// A marked photo whose file is not decided.
     private struct OpenPhoto {
         var file: PhotoFile

@@ -9,13 +9,8 @@ internal import System
 /// the index, which serves other work meanwhile. Photos in a file or folder that cannot be read stay in the index,
 /// unless the error proves that the file is absent.
 final class FolderScan {
-    /// The error for a pictures folder that cannot be read, with the `errno`.
-    struct RootUnreadable: Error {
-        let code: Int32
-
-        /// The code for a folder whose file system is not mounted.
-        static let notMounted = ENODEV
-    }
+    /// The `errno` for a folder whose file system is not mounted.
+    static let notMounted = ENODEV
 
     let root: [UInt8]
     let store: Store
@@ -37,9 +32,9 @@ final class FolderScan {
     /// All changes before that.
     private(set) var published = IndexChanges()
     var candidates: [Candidate] = []
-    /// The changed files at the paths of marked photos that may be other photos, by their paths. They get their rows at the
-    /// end of the scan.
-    var doubts: [RelativePath: Doubt] = [:]
+    /// The changed files at the paths of marked photos that may be other photos or edits, by their paths. They get their
+    /// rows at the end of the scan.
+    var doubts: [RelativePath: (id: Int64, place: Candidate, mayBeEdit: Bool)] = [:]
     /// The new paths and stamps of marked photos that were recognized without their image data, and the files of edited
     /// ones, which get their rows after the marks were stored.
     var movedMarks: [Int64: (path: RelativePath, stamp: FileStamp, edit: Candidate?)] = [:]
@@ -167,7 +162,7 @@ final class FolderScan {
     }
 
     /// Returns the folders whose changes are not reported.
-    func unreportedFolders() throws -> [PictureIndex.Folder] {
+    func unreportedFolders() throws -> [(path: RelativePath, device: Int64, modified: Int64)] {
         let remote = files.remoteDevices
         guard !remote.isEmpty || watcher.exceededLimit != nil else { return [] }
         return try index { try $0.foldersAndTimes() }
@@ -197,7 +192,7 @@ final class FolderScan {
     /// - Parameter hidden: The folders that earlier scans omitted, because a file hides them.
     /// - Returns: The folders whose changes are not reported.
     /// - Throws: `StorageError`, `CancellationError`.
-    func scanUnreported(_ hidden: Set<RelativePath>) throws -> [PictureIndex.Folder] {
+    func scanUnreported(_ hidden: Set<RelativePath>) throws -> [RelativePath] {
         let folders = try unreportedFolders()
         var changed: [RelativePath] = []
         for (folder, lookup) in zip(folders, try lookUp(folders.map { absolute($0.path) })) {
@@ -218,12 +213,12 @@ final class FolderScan {
             try scanTree(changed)
             try finish()
         }
-        return folders
+        return folders.map(\.path)
     }
 
     /// Scans everything, or paths that may have changed.
     ///
-    /// - Throws: ``RootUnreadable``, with the index emptied if the folder is absent; `StorageError`.
+    /// - Throws: `FileError` for a pictures folder that cannot be read, with the index emptied if the folder is absent; `StorageError`.
     func scan(_ entries: [FolderWatcher.Entry]?) throws {
         defer { if isLarge { store.setCache(kibibytes: nil) } }
         isRebuilding = try index { try !$0.isComplete }
@@ -256,23 +251,17 @@ final class FolderScan {
         var lookup = lookup
         // A folder, or the target of a link, may have appeared before it was watched.
         if lookup.excludes(.directory) { lookup = lookUpRoot() }
-        if case .unavailable(let code) = lookup { throw RootUnreadable(code: code) }
+        if case .unavailable(let code) = lookup { throw FileError(code: code) }
         guard lookup.status?.kind == .directory else {
             let isLink = files.areLinks([root])[0]
-            if try isLink || isBelowLostMountPoint(root) {
-                throw RootUnreadable(code: RootUnreadable.notMounted)
-            }
+            if try isLink || isBelowLostMountPoint(root) { throw FileError(code: Self.notMounted) }
             try removeFolder(.root)
             try finish()
-            throw RootUnreadable(code: lookup.status == nil ? ENOENT : ENOTDIR)
+            throw FileError(code: lookup.status == nil ? ENOENT : ENOTDIR)
         }
-        do {
-            let listing = try files.list(root, watch: {}).get()
-            if listing.entries.isEmpty, try isLostMountPoint(root) {
-                throw RootUnreadable(code: RootUnreadable.notMounted)
-            }
-        } catch let error as FileError {
-            throw RootUnreadable(code: error.code)
+        let listing = try files.list(root, watch: {}).get()
+        if listing.entries.isEmpty, try isLostMountPoint(root) {
+            throw FileError(code: Self.notMounted)
         }
         try scanTree([.root])
         try finish()
@@ -394,7 +383,7 @@ final class FolderScan {
         guard try !lostMounts().isEmpty else { return lookups }
         return try zip(paths, lookups).map { path, lookup in
             guard case .absent = lookup, try isBelowLostMountPoint(path) else { return lookup }
-            return .unavailable(RootUnreadable.notMounted)
+            return .unavailable(Self.notMounted)
         }
     }
 

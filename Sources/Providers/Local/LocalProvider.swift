@@ -36,7 +36,7 @@ package final class LocalProvider: FolderProvider {
     let thumbnails: Thumbnails
     private let logger: Logger
     private let clock: any Clock<Duration>
-    private let calendar: LocalCalendar
+    private let presentDay: @Sendable () -> PresentDay
     private let state: Mutex<State>
 
     /// - Parameters:
@@ -47,14 +47,15 @@ package final class LocalProvider: FolderProvider {
     ///   - files: Makes the file system calls for photos.
     ///   - logger: Receives problems with the folder and its database.
     ///   - clock: Measures the delay after a wrong password, and the pauses of background work.
-    ///   - calendar: The present date.
+    ///   - presentDay: Returns the present date.
     ///   - settings: The settings of the user.
     ///   - version: The version of Image Feed.
     package init(
         pictures: [UInt8], data: Store, cache: String,
         images: any ImageProcessor,
         files: FileThreads = FileThreads(),
-        logger: Logger, clock: any Clock<Duration>, calendar: LocalCalendar = .system,
+        logger: Logger, clock: any Clock<Duration>,
+        presentDay: @escaping @Sendable () -> PresentDay = { CalendarDate.present() },
         settings: LocalSettings = LocalSettings(), version: String = "0"
     ) {
         self.files = files
@@ -68,7 +69,7 @@ package final class LocalProvider: FolderProvider {
         self.cache = cache
         self.images = images
         self.clock = clock
-        self.calendar = calendar
+        self.presentDay = presentDay
         // The thumbnails are in a sibling of the cache folder, which all programs share.
         let shared = cache[..<(cache.lastIndex(of: "/") ?? cache.endIndex)]
         thumbnails = Thumbnails(
@@ -111,7 +112,7 @@ package final class LocalProvider: FolderProvider {
                     root: state.picturesFolder, index, files, clock: clock,
                     MetadataReader(
                         root: state.picturesFolder, index, images: images, clock: clock),
-                    marks, calendar: calendar, settings: state.settings, cache: cache,
+                    marks, presentDay: presentDay, settings: state.settings, cache: cache,
                     logger: logger)
             let isNew = state.folder == nil
             state.folder = folder

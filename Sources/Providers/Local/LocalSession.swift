@@ -5,6 +5,7 @@ internal import ProviderKit
 internal import Quoting
 internal import Storage
 internal import Synchronization
+internal import System
 internal import Translation
 
 /// The session of a local user. All sessions share one folder.
@@ -112,7 +113,7 @@ final class LocalSession: FolderSession {
         let changes: IndexChanges
         do {
             changes = try await folder.refresh()
-        } catch is FolderScan.RootUnreadable {
+        } catch is FileError {
             throw ProviderError.failed(Message("The pictures folder cannot be read."))
         } catch let error as StorageError {
             throw ProviderError(error)
@@ -152,7 +153,7 @@ final class LocalSession: FolderSession {
 
     func imagePath(_ photo: PhotoID, _ size: ImageSize) async throws -> String {
         try await withPicture(photo, size) { picture in
-            guard let size = Thumbnails.Size(size) else {
+            guard let size = Thumbnails.size(size) else {
                 return try await folder.servablePath(picture, id: photo)
             }
             return try await provider.thumbnails.path(
@@ -162,7 +163,7 @@ final class LocalSession: FolderSession {
 
     func openImage(_ photo: PhotoID, _ size: ImageSize) async throws -> Int32 {
         try await withPicture(photo, size) { picture in
-            guard let size = Thumbnails.Size(size) else {
+            guard let size = Thumbnails.size(size) else {
                 return try await folder.open(picture, id: photo)
             }
             return try await provider.thumbnails.open(

@@ -5,14 +5,12 @@ internal import System
 /// a file was moved.
 struct NameEvents {
     /// A move of a file or folder from a path.
-    private struct Move {
-        let cookie: UInt32
-        let from: RelativePath
-        /// True if the name was free before; nil if no event shows that.
-        let wasFree: Bool?
-        /// The paths before the move of the file, or of those in the folder, by their paths at the last scan.
-        let places: [RelativePath: RelativePath]
-    }
+    ///
+    /// `wasFree` is true if the name was free before, and nil if no event shows that. `places` has the paths before the
+    /// move of the file, or of those in the folder, by their paths at the last scan.
+    private typealias Move = (
+        cookie: UInt32, from: RelativePath, wasFree: Bool?, places: [RelativePath: RelativePath]
+    )
 
     /// True for names that were free.
     private var wasFree: [RelativePath: Bool] = [:]
@@ -57,8 +55,7 @@ struct NameEvents {
         if isFree {
             let places = takePlaces(path)
             if isMove {
-                lastMove = Move(
-                    cookie: event.cookie, from: path, wasFree: wasFree[path], places: places)
+                lastMove = (event.cookie, path, wasFree[path], places)
             } else {
                 lastRename = nil
             }

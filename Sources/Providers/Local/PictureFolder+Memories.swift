@@ -1,5 +1,5 @@
 internal import Glibc
-internal import ProviderKit
+package import ProviderKit
 internal import Storage
 internal import Synchronization
 
@@ -10,7 +10,7 @@ extension PictureFolder {
     static let longestPause = Duration.seconds(900)
 
     /// The present date.
-    var today: CalendarDate { calendar.today().date }
+    var today: CalendarDate { presentDay().date }
 
     /// Starts or ends the watch of the source by a session.
     func setMemoriesWatched(_ isWatched: Bool, by listener: Int) {
@@ -47,7 +47,7 @@ extension PictureFolder {
     }
 
     private var pause: Duration? {
-        state.withLock(\.hasWatchedMemories) ? min(calendar.today().rest, Self.longestPause) : nil
+        state.withLock(\.hasWatchedMemories) ? min(presentDay().rest, Self.longestPause) : nil
     }
 
     /// Creates a photo from the index, with its location if the user allows it.
@@ -137,34 +137,24 @@ extension CalendarDate {
     }
 }
 
-/// The calendar of the computer: the present date in its time zone.
-package struct LocalCalendar: Sendable {
-    /// The present day.
-    struct Day: Sendable {
-        let date: CalendarDate
-        /// The time until the next midnight, rounded up to whole seconds.
-        let rest: Duration
-    }
+/// The present date in the time zone of the computer, and the time until the next midnight, rounded up to whole seconds.
+package typealias PresentDay = (date: CalendarDate, rest: Duration)
 
-    /// Returns the present day. Called again whenever it is needed, because the clock and the time zone may be changed at
-    /// any time.
-    let today: @Sendable () -> Day
-
-    /// The calendar of the system clock and the system's time zone.
-    package static let system = LocalCalendar { day(at: .now) }
+extension CalendarDate {
+    /// Returns the present day of the system clock and the system's time zone. Called again whenever it is needed, because
+    /// both may be changed at any time.
+    package static func present() -> PresentDay { present(at: .now) }
 
     /// Returns the day of a time in the time zone of the process.
     ///
     /// The corresponding C function is `tzset`.
-    static func day(at now: Timestamp) -> Day {
+    static func present(at now: Timestamp) -> PresentDay {
         // Only this function reads a changed time zone.
         tzset()
         let date = CalendarDate(local: now)
         let midnight = Timestamp(localClockSeconds: Int64(date.dayNumber + 1) * 86_400)
         let rest = midnight.secondsSince1970 - now.secondsSince1970
-        return Day(
-            date: date,
-            // No day is longer than 25 hours. In a time zone without this midnight, the day ends an hour later.
-            rest: .seconds(min(max(1, rest), 90_000)))
+        // No day is longer than 25 hours. In a time zone without this midnight, the day ends an hour later.
+        return (date, .seconds(min(max(1, rest), 90_000)))
     }
 }

@@ -72,7 +72,7 @@ extension PictureFolder {
                 return isComplete
             }
             if isComplete { setStatus(.ready) }
-        } catch let error as FolderScan.RootUnreadable {
+        } catch let error as FileError {
             setStatus(.failed(reason: reason(error)))
         } catch StorageError.damaged where beginRecreation() {
             await scan(nil)
@@ -197,7 +197,7 @@ extension PictureFolder {
     ///   - deep: The folders that earlier scans omitted, because they are too deep.
     ///   - hidden: Those that they omitted, because a file hides them.
     private func setNotices(
-        _ unreported: [PictureIndex.Folder], _ scan: FolderScan, _ deep: Set<RelativePath>,
+        _ unreported: [RelativePath], _ scan: FolderScan, _ deep: Set<RelativePath>,
         _ hidden: Set<RelativePath>
     ) {
         let deep = scan.deepFolders.union(scan.existing(deep))
@@ -210,7 +210,7 @@ extension PictureFolder {
                 tr(
                     "Changes of some folders are noticed only at each RefreshInterval, because a limit of the kernel is reached; raise {limit}.",
                     ["limit": limit]))
-        } else if let example = unreported.first?.path {
+        } else if let example = unreported.first {
             notices.append(
                 trn(
                     "Changes of {count} folder on a network or FUSE file system, {folder}, are noticed only at each RefreshInterval.",
@@ -282,7 +282,7 @@ extension PictureFolder {
         }
         do {
             try scan.scan(entries)
-        } catch let error as FolderScan.RootUnreadable {
+        } catch let error as FileError {
             recordUnavailable(
                 FileStatus.provesAbsence(error.code) ? [] : [.root], in: nil)
             throw error
@@ -290,7 +290,7 @@ extension PictureFolder {
         recordUnavailable(scan.unavailable, in: entries)
         let (deep, hidden) =
             entries == nil ? ([], []) : state.withLock { ($0.deepFolders, $0.hiddenFolders) }
-        setNotices(try scan.unreportedFolders(), scan, deep, hidden)
+        setNotices(try scan.unreportedFolders().map(\.path), scan, deep, hidden)
     }
 }
 

@@ -106,7 +106,7 @@ final class PictureFolder: Sendable {
     let links: PictureLinks
     let metadataReader: MetadataReader
     let marks: LocalMarks
-    let calendar: LocalCalendar
+    let presentDay: @Sendable () -> PresentDay
     let logger: Logger
 
     /// - Parameters:
@@ -116,14 +116,15 @@ final class PictureFolder: Sendable {
     ///   - clock: Measures the time limits of calls, and the delays before retries.
     ///   - metadataReader: Reads the metadata of the photos.
     ///   - marks: The marks of the users.
-    ///   - calendar: The present date.
+    ///   - presentDay: Returns the present date.
     ///   - settings: The settings of the user.
     ///   - cache: The folder for links. May be deleted at any time.
     ///   - logger: Receives problems with the folder and its index.
     init(
         root: [UInt8], _ store: Store, _ files: FileThreads,
         clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ marks: LocalMarks,
-        calendar: LocalCalendar, settings: LocalSettings, cache: String, logger: Logger
+        presentDay: @escaping @Sendable () -> PresentDay, settings: LocalSettings, cache: String,
+        logger: Logger
     ) {
         state = Mutex(State(settings: settings))
         self.root = root
@@ -135,7 +136,7 @@ final class PictureFolder: Sendable {
         self.logger = logger
         links = PictureLinks(cache: cache)
         let changed = Mutex<(@Sendable (FolderWatcher.Change) -> Void)?>(nil)
-        self.calendar = calendar
+        self.presentDay = presentDay
         watcher = FolderWatcher { change in changed.withLock { $0 }?(change) }
         changed.withLock { $0 = { [weak self] in self?.folderChanged($0) } }
     }
@@ -322,7 +323,7 @@ final class PictureFolder: Sendable {
 
     private func emitStatus() { emit(.status(state.withLock(\.status))) }
 
-    func reason(_ error: FolderScan.RootUnreadable) -> Message {
+    func reason(_ error: FileError) -> Message {
         let root = String(decoding: root, as: UTF8.self)
         return switch error.code {
         case ENOENT:
@@ -330,12 +331,12 @@ final class PictureFolder: Sendable {
                 "The folder {folder} does not exist; create it, or set Directory= in imagefeed.conf.",
                 ["folder": root])
         case ENOTDIR: Message("{folder} is not a folder.", ["folder": root])
-        case FolderScan.RootUnreadable.notMounted:
+        case FolderScan.notMounted:
             Message("The file system of {folder} is not mounted; mount it.", ["folder": root])
         default:
             Message(
                 "{folder} cannot be read: {reason}.",
-                ["folder": root, "reason": String(cString: strerror(error.code))])
+                ["folder": root, "reason": "\(error)"])
         }
     }
 }

@@ -139,7 +139,7 @@ struct PictureIndex {
             [
                 .blob(path.bytes), .integer(status.identity.device),
                 .integer(status.identity.inode),
-                .integer(status.stamp.isRecent ? Folder.unknownTime : status.stamp.modified),
+                .integer(status.stamp.isRecent ? Self.unknownTime : status.stamp.modified),
             ])
         return try folderID(path) ?? 0
     }
@@ -148,24 +148,18 @@ struct PictureIndex {
     func forgetTime(ofFolder id: Int64) throws(StorageError) {
         try database.query(
             "UPDATE folder SET modified = ? WHERE id = ?",
-            [.integer(Folder.unknownTime), .integer(id)])
+            [.integer(Self.unknownTime), .integer(id)])
     }
 
-    /// A folder, with its modification time when it was read.
-    struct Folder {
-        /// The time of a folder that was read while it or its files were changing. No folder has it.
-        static let unknownTime: Int64 = -1
+    /// The modification time of a folder that was read while it or its files were changing. No folder has it.
+    private static let unknownTime: Int64 = -1
 
-        let path: RelativePath
-        let device: Int64
-        let modified: Int64
-    }
-
-    func foldersAndTimes() throws(StorageError) -> [Folder] {
+    /// Returns the folders, with their modification times when they were read.
+    func foldersAndTimes() throws(StorageError)
+        -> [(path: RelativePath, device: Int64, modified: Int64)]
+    {
         try database.all("SELECT path, device, modified FROM folder ORDER BY path") {
-            Folder(
-                path: RelativePath(bytes: $0.blob(0)), device: $0.anyInteger(1),
-                modified: $0.integer(2))
+            (RelativePath(bytes: $0.blob(0)), $0.anyInteger(1), $0.integer(2))
         }
     }
 

@@ -13,20 +13,16 @@ internal import Translation
 ///
 /// Source: Thumbnail Managing Standard 0.9 (freedesktop.org).
 final class Thumbnails: Sendable {
-    /// A size of the standard.
-    struct Size: Sendable {
-        let folder: String
-        /// The maximum width and height of a thumbnail.
-        let pixels: Int
+    /// A size of the standard: its folder, and the maximum width and height of a thumbnail.
+    typealias Size = (folder: String, pixels: Int)
 
-        /// Returns the size of the thumbnail for an image size; nil if the photo is used.
-        init?(_ size: ImageSize) {
-            switch size {
-            case .thumb: (folder, pixels) = ("large", 256)
-            case .small: (folder, pixels) = ("x-large", 512)
-            case .regular: (folder, pixels) = ("xx-large", 1024)
-            case .full: return nil
-            }
+    /// Returns the size of the thumbnail for an image size; nil if the photo is used.
+    static func size(_ size: ImageSize) -> Size? {
+        switch size {
+        case .thumb: ("large", 256)
+        case .small: ("x-large", 512)
+        case .regular: ("xx-large", 1024)
+        case .full: nil
         }
     }
 
