@@ -267,7 +267,7 @@ import Testing
         let database = try Database.inMemory([PictureIndex.format])
         var plan = ""
         try database.query(
-            "EXPLAIN QUERY PLAN " + PictureIndex.photos.rows,
+            "EXPLAIN QUERY PLAN " + PictureIndex.photosQuery(.rows([])),
             [.integer(0), .integer(0), .integer(0), .integer(1), .text("[1]")]
         ) { row throws(StorageError) in plan += row.text(3) + "\n" }
         #expect(plan.contains("USING INDEX sqlite_autoindex_file_1 (id=?)"), "\(plan)")

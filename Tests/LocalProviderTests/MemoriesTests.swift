@@ -171,11 +171,14 @@ struct MemoriesTests {
         }
     }
 
-    @Test(arguments: [PictureIndex.photos.day, PictureIndex.countOfDay])
-    func `memories are found by an index`(query: String) throws {
-        let plan = try PictureIndexTests.plan(query)
-        #expect(plan.contains("SEARCH file USING"), "\(plan)")
-        #expect(plan.contains("file_by_day (day=?"), "\(plan)")
+    @Test func `memories are found by an index`() throws {
+        let today = try MemoriesFixture.date("2026-11-22")
+        let queries = [PictureIndex.photosQuery(.memories(today)), PictureIndex.countOfDay]
+        for query in queries {
+            let plan = try PictureIndexTests.plan(query)
+            #expect(plan.contains("SEARCH file USING"), "\(plan)")
+            #expect(plan.contains("file_by_day (day=?"), "\(plan)")
+        }
     }
 
     // MARK: Changes

@@ -5,7 +5,7 @@ import Testing
 @testable import LocalProvider
 
 @Suite struct PictureIndexTests {
-    @Test(arguments: [PictureIndex.photos.all, PictureIndex.photos.folder])
+    @Test(arguments: [PictureIndex.photosQuery(.all), PictureIndex.photosQuery(.folder(1))])
     func `a page is read from a covering index in its order`(query: String) throws {
         let plan = try Self.plan(query)
         #expect(plan.contains("SEARCH file USING COVERING INDEX"), "\(plan)")

@@ -29,6 +29,30 @@ extension PictureIndex {
 
         /// True if the selection cannot contain a photo.
         var isEmpty: Bool { if case .rows(let rows) = self { rows.isEmpty } else { false } }
+
+        /// The column by which the photos are ordered.
+        fileprivate var key: String { if case .memories = self { "taken" } else { "position" } }
+
+        /// Returns the condition for the photos, whose dates are those of a table. Its values begin with `?5`.
+        fileprivate func condition(dates table: String) -> String {
+            switch self {
+            case .all: ""
+            case .folder: "AND file.folder = ?5"
+            case .rows: "AND file.id IN (SELECT value FROM json_each(?5))"
+            case .memories: "AND \(table).day = ?5 AND \(table).year < ?6"
+            }
+        }
+
+        /// The values of the condition, for each query that the selection needs.
+        fileprivate var values: [[SQLValue]] {
+            switch self {
+            case .all: [[]]
+            case .folder(let folder): [[.integer(folder)]]
+            case .rows(let rows): [[PictureIndex.list(rows)]]
+            case .memories(let date):
+                date.daysOfMemories.map { [.integer($0), .integer(date.year)] }
+            }
+        }
     }
 
     /// Returns the photos of a selection after a position, newest first.
@@ -54,11 +78,12 @@ extension PictureIndex {
             ?? IndexPosition(
                 position: Int64.max, id: Int64.max, lastFormerPosition: lastFormerPosition)
         // One more photo shows that there is a next page.
-        var found = try photos(Self.photos, selection, start, limit: count + 1)
+        var found = try photos(Self.photosQuery(selection), selection, start, limit: count + 1)
         if start.lastFormerPosition < lastFormerPosition {
-            found += try photos(Self.formerPositions, selection, start, limit: count + 1)
-            found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
+            found += try photos(
+                Self.formerPositionsQuery(selection), selection, start, limit: count + 1)
         }
+        found.sort { ($0.position, $0.id) > ($1.position, $1.id) }
         var folders: [Int64: RelativePath] = [:]
         let photos = try found.prefix(count).map { photo in
             let folder = try folders[photo.folderID] ?? folderPath(photo.folderID)
@@ -76,87 +101,54 @@ extension PictureIndex {
             THEN changed ELSE modified END
         """
 
-    /// The queries for the kinds of selections, which are computed once, not for each page.
-    struct PageQueries {
-        let all: String
-        let folder: String
-        let rows: String
-        let day: String
+    /// Returns the query for photos at their present positions. Its columns are all in one index, which
+    /// `EXPLAIN QUERY PLAN` calls a covering index.
+    static func photosQuery(_ selection: Selection) -> String {
+        let key = selection.key
+        // The newest photos are at the end of the range of the index.
+        let index = key == "taken" ? "INDEXED BY file_by_day" : ""
+        return """
+            SELECT id, folder, name, 0, 0, modified, changed, format, \(key), \(ImageFacts.columns)
+            FROM file \(index)
+            WHERE format > 0 \(selection.condition(dates: "file"))
+                AND (\(key), id) < (?1, ?2) AND moved <= ?3
+            ORDER BY \(key) DESC, id DESC LIMIT ?4
+            """
     }
 
-    static let photos = PageQueries(
-        all: photosQuery(""), folder: photosQuery("AND folder = ?5"),
-        rows: photosQuery("AND id IN (SELECT value FROM json_each(?5))"),
-        // The years before ?6. The newest photos are at the end of the range of the index.
-        day: photosQuery(
-            "AND day = ?5 AND year < ?6", key: "taken", from: "file INDEXED BY file_by_day"))
-    /// The photos that have been repositioned since a walk began, at their positions at that time.
-    private static let formerPositions = PageQueries(
-        all: formerPositionsQuery(""), folder: formerPositionsQuery("AND file.folder = ?5"),
-        rows: formerPositionsQuery("AND file.id IN (SELECT value FROM json_each(?5))"),
-        day: formerPositionsQuery("AND former.day = ?5 AND former.year < ?6", key: "taken"))
-
-    /// Returns a query whose columns are all in one index, which `EXPLAIN QUERY PLAN` calls a covering index.
-    private static func photosQuery(
-        _ condition: String, key: String = "position", from table: String = "file"
-    ) -> String {
-        """
-        SELECT id, folder, name, 0, 0, modified, changed, format, \(key), \(ImageFacts.columns)
-        FROM \(table)
-        WHERE format > 0 \(condition)
-            AND (\(key), id) < (?1, ?2) AND moved <= ?3
-        ORDER BY \(key) DESC, id DESC LIMIT ?4
-        """
+    /// Returns the query for photos that have been repositioned since a walk began, at their positions at that time: a
+    /// former position was valid from the change `born` until the change `number`.
+    private static func formerPositionsQuery(_ selection: Selection) -> String {
+        let key = selection.key
+        return """
+            SELECT file.id, folder, name, 0, 0, modified, changed, format, former.\(key),
+                \(ImageFacts.columns(of: "file."))
+            FROM former CROSS JOIN file ON file.id = former.file
+            WHERE former.born <= ?3 AND former.number > ?3 AND format > 0
+                \(selection.condition(dates: "former"))
+                AND (former.\(key), former.file) < (?1, ?2)
+            ORDER BY former.\(key) DESC, former.file DESC LIMIT ?4
+            """
     }
 
-    /// Returns a query for photos at their positions when a walk began: a former position was valid from the change
-    /// `born` until the change `number`.
-    private static func formerPositionsQuery(
-        _ condition: String, key: String = "position"
-    ) -> String {
-        """
-        SELECT file.id, folder, name, 0, 0, modified, changed, format, former.\(key),
-            \(ImageFacts.columns(of: "file."))
-        FROM former CROSS JOIN file ON file.id = former.file
-        WHERE former.born <= ?3 AND former.number > ?3 AND format > 0 \(condition)
-            AND (former.\(key), former.file) < (?1, ?2)
-        ORDER BY former.\(key) DESC, former.file DESC LIMIT ?4
-        """
-    }
-
-    /// Runs the query for the kind of selection.
+    /// Runs a query for a selection. The photos of each day are ordered, the days are not.
     private func photos(
-        _ queries: PageQueries, _ selection: Selection, _ start: IndexPosition, limit: Int
+        _ query: String, _ selection: Selection, _ start: IndexPosition, limit: Int
     ) throws(StorageError) -> [File] {
-        switch selection {
-        case .all: return try photos(queries.all, [], start, limit)
-        case .folder(let folder):
-            return try photos(queries.folder, [.integer(folder)], start, limit)
-        case .rows(let rows): return try photos(queries.rows, [Self.list(rows)], start, limit)
-        case .memories(let date):
-            var found: [File] = []
-            for day in date.daysOfMemories {
-                found += try photos(
-                    queries.day, [.integer(day), .integer(date.year)], start, limit)
-            }
-            // The photos of each day are ordered, the days are not.
-            return found.sorted { ($0.position, $0.id) > ($1.position, $1.id) }
+        let position: [SQLValue] = [
+            .integer(start.position), .integer(start.id), .integer(start.lastFormerPosition),
+            .integer(limit),
+        ]
+        var found: [File] = []
+        for values in selection.values {
+            found += try database.all(query, position + values) { Self.file($0, in: .root) }
         }
+        return found
     }
 
     /// Returns the parameter of `json_each`.
     static func list(_ rows: [Int64]) -> SQLValue {
         .text("[" + rows.lazy.map { "\($0)" }.joined(separator: ",") + "]")
-    }
-
-    private func photos(
-        _ query: String, _ selected: [SQLValue], _ start: IndexPosition, _ limit: Int
-    ) throws(StorageError) -> [File] {
-        let values: [SQLValue] = [
-            .integer(start.position), .integer(start.id), .integer(start.lastFormerPosition),
-            .integer(limit),
-        ]
-        return try database.all(query, values + selected) { Self.file($0, in: .root) }
     }
 
     /// Returns the folders below the pictures folder that contain photos, by path, each with the number of its photos and
