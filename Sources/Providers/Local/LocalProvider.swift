@@ -24,7 +24,7 @@ package final class LocalProvider: FolderProvider {
         var folder: PictureFolder?
     }
 
-    private let users: LocalUsers
+    private let data: Store
     private let crypt = PasswordCrypt()
     private let throttle: PasswordThrottle
     private let marks: LocalMarks
@@ -59,7 +59,7 @@ package final class LocalProvider: FolderProvider {
         settings: LocalSettings = LocalSettings(), version: String = "0"
     ) {
         self.files = files
-        users = LocalUsers(data)
+        self.data = data
         marks = LocalMarks(data, files)
         throttle = PasswordThrottle(clock: clock)
         avatars = AvatarStore(folder: "\(data.folder)/avatars", images: images)
@@ -136,6 +136,7 @@ package final class LocalProvider: FolderProvider {
 
 // MARK: - Users
 
+/// The registered local users. They are users of Image Feed, not of the operating system.
 extension LocalProvider {
     package func check(username: String) throws(ProviderError) {
         guard !username.isEmpty else { throw .invalidArgument("A local login needs a user name.") }
@@ -156,8 +157,15 @@ extension LocalProvider {
         _ = try await user(validatedName(account.username))
     }
 
+    /// Returns the user with a name in any spelling: the name as it was registered, and the hash of the password, which
+    /// is nil for a user without one.
     private func user(_ name: UserName) async throws -> (name: String, hash: String?) {
-        guard let user = try await users.find(name) else {
+        let user = try await data.run { database in
+            try database.first(
+                "SELECT name, password FROM user WHERE key = ?", [.text(name.key)]
+            ) { (name: $0.text(0), hash: $0.optionalText(1)) }
+        }
+        guard let user else {
             throw ProviderError.noSuchUser(
                 Message("There is no user {user}; register the name first.", ["user": name.text]))
         }
@@ -167,7 +175,20 @@ extension LocalProvider {
     private func register(_ name: UserName, _ password: Secret?) async throws -> AccountIdentity {
         var hash: String?
         if let password { hash = try await crypt.hash(password) }
-        try await users.register(name, password: hash)
+        try await data.run { [hash] database in
+            try database.query(
+                """
+                INSERT INTO user (key, name, password) VALUES (?, ?, ?)
+                ON CONFLICT (key) DO NOTHING
+                """,
+                [.text(name.key), .text(name.text), .text(hash)])
+            guard database.changedRows > 0 else {
+                throw ProviderError.userExists(
+                    Message(
+                        "There is a user {user} already; log in without registering, or choose another name.",
+                        ["user": name.text]))
+            }
+        }
         return AccountIdentity(username: name.text)
     }
 
@@ -193,9 +214,16 @@ extension LocalProvider {
         }
     }
 
+    /// Deletes a user with their marks and avatar, and erases the password hash from the file.
     package func removeUser(_ account: AccountIdentity) async throws {
         guard let name = UserName(account.username) else { return }
-        try await users.remove(name)
+        try await data.run { database in
+            try database.transaction { () throws(StorageError) in
+                try database.query("DELETE FROM user WHERE key = ?", [.text(name.key)])
+                try LocalMarks.deleteUnmarked(database)
+            }
+        }
+        await data.scrub(copiesWith: name.key)
         try await marks.load(again: true)
         await avatars.remove(name.key)
     }
