@@ -168,7 +168,7 @@ struct ResponseTests {
         }
         omissions.remove([id()])
         #expect(count == 0)
-        omissions.record("2", "its address is invalid")
+        omissions.record(["2"], "its address is invalid")
         omissions.remove([id()])
         #expect(count == 1)
     }

@@ -62,20 +62,14 @@ final class DailySession: ServiceSession, RemoteLikes, RemoteImages {
             if pageToken == nil { throw Self.wrongDate }
             return RemotePage([])
         }
-        let photos =
-            pageToken == nil
-            ? try await firstPhotos(templates)
-            : try await fetchPhotos(templates)
-        return RemotePage(photos, next: last > .first ? (last - 1).text : nil)
-    }
-
-    /// Returns the photos of the first page, which are fetched unless they are stored.
-    private func firstPhotos(
-        _ templates: [CommonsClient.Template]
-    ) async throws -> [RemotePhoto] {
-        try await firstPage.value(where: { $0.templates.elementsEqual(templates, by: ==) }) {
-            (templates: templates, photos: try await fetchPhotos(templates))
-        }.photos
+        let next = last > .first ? (last - 1).text : nil
+        guard pageToken == nil else {
+            return RemotePage(try await fetchPhotos(templates), next: next)
+        }
+        let page = try await firstPage.value(
+            where: { $0.templates.elementsEqual(templates, by: ==) },
+            fetch: { (templates, try await fetchPhotos(templates)) })
+        return RemotePage(page.photos, next: next)
     }
 
     private func fetchPhotos(

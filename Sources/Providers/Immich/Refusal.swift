@@ -9,7 +9,7 @@ extension Refusal {
     /// - Returns: The error.
     func error(_ permission: String?) -> ProviderError? {
         // The API sends no HTML. Another server sent the page, such as a proxy or the login page of a network.
-        if response.isHTML, response.status < 500 || isOtherLogin { return page }
+        if response.isHTML, response.status < 500 || response.isOtherLogin { return page }
         return switch response.status {
         case 200..<300: nil
         case 401 where message == Self.disabledPasswords:

@@ -61,7 +61,7 @@ struct ModelMapping: Sendable {
                 // Source: mastodon 4.6.4, `MediaAttachmentSerializer`: a file of another server that was not copied. Its
                 // `url` may be the address of a proxy.
                 if attachment.text("type") == "unknown", attachment.text("remote_url") != nil {
-                    omissions?.record(key, Message("the server has no copy of it"), in: entry)
+                    omissions?.record([key], Message("the server has no copy of it"), in: entry)
                 }
                 return nil
             }
@@ -69,14 +69,14 @@ struct ModelMapping: Sendable {
                 let isUnprocessed =
                     attachment.text("url") == nil && attachment.text("remote_url") == nil
                 omissions?.record(
-                    key,
+                    [key],
                     isUnprocessed
                         ? Message("the server has not processed it")
                         : Message("its address is invalid"), in: entry)
                 return nil
             }
             guard let id = StatusPhotoID(status: status.id, attachment: name) else {
-                omissions?.record(key, Message("the ID of its status is invalid"), in: entry)
+                omissions?.record([key], Message("the ID of its status is invalid"), in: entry)
                 return nil
             }
             omissions?.remove([key])

@@ -9,7 +9,7 @@ extension Refusal {
         switch response.status {
         // An empty page.
         case 401 where isOfSnac: .unauthorized
-        case _ where isOtherLogin: page
+        case _ where response.isOtherLogin: page
         case 200..<300: nil
         // Source: mastodon 4.6.4, gotosocial 0.20 and takahe 0.11: `error`; pixelfed 0.11: `message`, of Laravel.
         case 401: hasOwnForm ? .unauthorized : otherLogin

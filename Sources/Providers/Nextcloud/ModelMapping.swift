@@ -28,7 +28,7 @@ struct ModelMapping: Sendable {
                 !format.hasPrefix("image/svg")
             {
                 omissions.record(
-                    "\(record.id)", Message("the server draws no images of its format"))
+                    ["\(record.id)"], Message("the server draws no images of its format"))
             }
             return nil
         }

@@ -311,7 +311,7 @@ struct NextcloudClient: ServiceClient {
             return ((records, document.count), unreadable)
         }
         for path in unreadable {
-            mapping.omissions.record(path, Message("its entry in the list cannot be read"))
+            mapping.omissions.record([path], Message("its entry in the list cannot be read"))
         }
         return listing
     }

@@ -84,7 +84,7 @@ package struct NextcloudProvider: PollingLogin {
             let refusal = Refusal(
                 response, .other(Message("read the status")), .server(server.host),
                 now: ports.now())
-            if refusal.isOtherLogin {
+            if response.isOtherLogin {
                 failure = failure ?? refusal.page
                 continue
             }

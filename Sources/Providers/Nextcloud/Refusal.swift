@@ -8,7 +8,7 @@ extension Refusal {
 
     /// The error; nil for a success.
     var error: ProviderError? {
-        if isPage, hasStatusOfGateway { return page }
+        if isPage, response.hasStatusOfGateway { return page }
         if let generalError { return generalError }
         switch response.status {
         case 200..<300: return isPage ? page : nil

@@ -31,17 +31,12 @@ package final class OmittedImages: Sendable {
         self.events = events
     }
 
-    /// Records an image.
+    /// Records images with one entry in the log.
     ///
     /// - Parameters:
-    ///   - image: The ID at the service.
+    ///   - images: The IDs at the service.
     ///   - reason: The reason, as the end of a sentence.
     ///   - entry: The entry of an ordered list that has the image; nil for another list.
-    package func record(_ image: String, _ reason: Message, in entry: String? = nil) {
-        record([image], reason, in: entry)
-    }
-
-    /// Records images with one entry in the log.
     package func record(_ images: [String], _ reason: Message, in entry: String? = nil) {
         let isNew = change { omissions in
             let new = images.prefix(Self.maximumCount - omissions.images.count)

@@ -47,15 +47,9 @@ package struct Refusal: Sendable {
             Message("status {status}", ["status": "\(response.status)"]))
     }
 
-    /// True for the page of a gateway before the service.
-    package var isOtherLogin: Bool { response.isOtherLogin }
-
-    /// True for a status with which a gateway before the service sends its page.
-    package var hasStatusOfGateway: Bool { response.hasStatusOfGateway }
-
     /// The error for an HTML page, which does not come from an API and does not concern the requested item.
     package var page: ProviderError {
-        hasStatusOfGateway ? otherLogin : service.invalidResponse(Message("an HTML page"))
+        response.hasStatusOfGateway ? otherLogin : service.invalidResponse(Message("an HTML page"))
     }
 
     /// The error for a response of a gateway before the service.
@@ -124,11 +118,11 @@ package struct Refusal: Sendable {
 }
 
 extension HTTPResponse {
-    /// See ``Refusal/isOtherLogin``.
-    var isOtherLogin: Bool { isHTML && hasStatusOfGateway }
+    /// True for the page of a gateway before the service.
+    package var isOtherLogin: Bool { isHTML && hasStatusOfGateway }
 
-    /// See ``Refusal/hasStatusOfGateway``.
-    fileprivate var hasStatusOfGateway: Bool {
+    /// True for a status with which a gateway before the service sends its page.
+    package var hasStatusOfGateway: Bool {
         [200..<400, 401..<402, 403..<404, 511..<512].contains { $0.contains(status) }
     }
 }

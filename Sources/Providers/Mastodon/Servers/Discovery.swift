@@ -110,8 +110,7 @@ struct Discovery {
         // Some servers have a broken version 2 and a working version 1.
         for version in ["v2", "v1"] {
             let response = try await get("\(base.text)/api/\(version)/instance", source)
-            let found = self.refusal(response, server)
-            if found.isOtherLogin { page = found.page }
+            if response.isOtherLogin { page = self.refusal(response, server).page }
             switch response.status {
             case 200:
                 if let version = Self.version(response) {
