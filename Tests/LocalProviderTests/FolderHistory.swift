@@ -1,3 +1,4 @@
+import EngineModel
 import FoundationEssentials
 import Glibc
 import Logging

@@ -139,8 +139,10 @@ nonisolated extension FolderSession {
     package func refreshUnreported() async {}
 }
 
-/// A reason for which a photo keeps its ID, although its file moves and the cache is lost.
-nonisolated package enum PhotoMark: Sendable {
+/// A reason for which a photo keeps its ID, although its file moves and the cache is lost. The raw values are stored.
+nonisolated package enum PhotoMark: String, Sendable {
+    /// The user likes the photo.
+    case like
     /// The photo is excluded from the slideshow.
     case hidden
     /// The photo is the current one of the slideshow.

@@ -1,3 +1,4 @@
+internal import EngineModel
 internal import ProviderKit
 internal import Storage
 internal import Synchronization
@@ -125,7 +126,7 @@ final class LocalMarks: Sendable {
     /// - Throws: The error of `find`; `ProviderError.noSuchUser`, `.failed` for a file that cannot be read;
     ///   `StorageError`.
     func set(
-        _ isMarked: Bool, _ kind: Mark.Kind = .like, by user: String, below root: [UInt8],
+        _ isMarked: Bool, _ kind: PhotoMark = .like, by user: String, below root: [UInt8],
         _ find: () async throws -> PictureIndex.File
     ) async throws -> Bool {
         var photo = try await find()
@@ -159,7 +160,7 @@ final class LocalMarks: Sendable {
     ///   - find: Finds a photo in the index.
     /// - Throws: See ``set(_:_:by:below:_:)``.
     func setAll(
-        _ kind: Mark.Kind, _ ids: Set<Int64>, by user: String, below root: [UInt8],
+        _ kind: PhotoMark, _ ids: Set<Int64>, by user: String, below root: [UInt8],
         _ find: (Int64) async throws -> PictureIndex.File
     ) async throws {
         guard let number = try await number(of: user) else { return }
@@ -304,7 +305,7 @@ final class LocalMarks: Sendable {
         ) { row throws(StorageError) in
             let photo = row.anyInteger(0)
             marks[photo] = marks[photo] ?? []
-            guard let kind = Mark.Kind(rawValue: row.text(2)) else { return }
+            guard let kind = PhotoMark(rawValue: row.text(2)) else { return }
             marks[photo]?.insert(Mark(user: row.integer(1), kind: kind))
         }
         return marks

@@ -276,13 +276,8 @@ extension LocalSession {
     }
 
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
-        let kind: Mark.Kind =
-            switch mark {
-            case .hidden: .hidden
-            case .current: .current
-            }
         let ids = Set(photos.compactMap(\.row))
-        try await folder.marks.setAll(kind, ids, by: user, below: folder.root) { row in
+        try await folder.marks.setAll(mark, ids, by: user, below: folder.root) { row in
             try await picture(PhotoID(row: row))
         }
     }

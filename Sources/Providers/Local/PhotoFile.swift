@@ -1,3 +1,5 @@
+internal import EngineModel
+
 /// A photo, and the file by which it is recognized if a user has marked it.
 ///
 /// A mark is something durable that a user has attached to a photo. It stays with the path while the file is edited: written
@@ -20,17 +22,8 @@ struct PhotoFile: Sendable, Equatable {
     var isGone = false
 }
 
-/// The marks of a photo.
+/// A mark of a photo.
 struct Mark: Hashable, Sendable {
-    /// The purpose of a mark. The raw values are stored.
-    enum Kind: String, Sendable {
-        case like
-        /// The photo is excluded from the slideshow.
-        case hidden
-        /// The photo is the current one of the slideshow.
-        case current
-    }
-
     let user: Int64
-    let kind: Kind
+    let kind: PhotoMark
 }
