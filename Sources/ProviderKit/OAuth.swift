@@ -65,9 +65,7 @@ public struct TokenRefusal: Hashable, Codable, Sendable {
     public var field: String?
 
     /// Creates a rule.
-    public init(
-        status: Int, text: String? = nil, path: String? = nil, field: String? = nil
-    ) {
+    public init(status: Int, text: String? = nil, path: String? = nil, field: String? = nil) {
         self.status = status
         self.text = text
         self.path = path

@@ -115,9 +115,7 @@ struct CommonsClient: ServiceClient {
 
     private static func title(of day: Day) -> String { "Template:Potd/\(day.text)" }
 
-    private static func titles(of days: [Day]) -> String {
-        days.map(title).joined(separator: "|")
-    }
+    private static func titles(of days: [Day]) -> String { days.map(title).joined(separator: "|") }
 
     // MARK: The site
 

@@ -72,9 +72,7 @@ final class DailySession: ServiceSession, RemoteLikes, RemoteImages {
         return RemotePage(page.photos, next: next)
     }
 
-    private func fetchPhotos(
-        _ templates: [CommonsClient.Template]
-    ) async throws -> [RemotePhoto] {
+    private func fetchPhotos(_ templates: [CommonsClient.Template]) async throws -> [RemotePhoto] {
         guard !templates.isEmpty else { return [] }
         let client = try client
         let files = try await client.files(of: templates.map(\.day))
@@ -86,8 +84,7 @@ final class DailySession: ServiceSession, RemoteLikes, RemoteImages {
     private static let wrongDate = ProviderError.failed(
         Message(
             "Wikimedia Commons has no pictures of the last {days} days; check the date of this computer.",
-            ["days": "\(daysPerPage)"])
-    )
+            ["days": "\(daysPerPage)"]))
 
     @concurrent
     func fetchPhoto(_ id: PhotoID) async throws -> RemotePhoto {

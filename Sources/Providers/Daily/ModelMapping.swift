@@ -95,9 +95,7 @@ struct ModelMapping: Sendable {
 
     // MARK: Images
 
-    private func images(
-        _ file: CommonsClient.File, _ mediaType: String
-    ) -> [ImageSize: String] {
+    private func images(_ file: CommonsClient.File, _ mediaType: String) -> [ImageSize: String] {
         let original = address(file.image.text("url"))
         let isShown = Self.shownTypes.contains(mediaType)
         // The service returns the original in place of a thumbnail that would not be smaller.

@@ -48,8 +48,7 @@ extension Refusal {
             .failed(
                 Message(
                     "Wikimedia Commons rejected the request{details}; try again later.",
-                    ["details": ServiceText.parenthesized(information)])
-            )
+                    ["details": ServiceText.parenthesized(information)]))
         }
     }
 }

@@ -259,9 +259,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     }
 
     /// Maps assets, with the names of other owners.
-    private func mapped(
-        _ assets: some Collection<AssetRecord>
-    ) async throws -> [RemotePhoto] {
+    private func mapped(_ assets: some Collection<AssetRecord>) async throws -> [RemotePhoto] {
         var names: [String: String] = [:]
         do {
             if !assets.allSatisfy(isOwn) {
@@ -391,9 +389,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
 
     /// Fetches a part of a month of an album. The photos of the user have the details of a search, so that they are the
     /// same as in other sources.
-    private func monthPage(
-        _ source: ImmichSource, _ token: String?
-    ) async throws -> RemotePage {
+    private func monthPage(_ source: ImmichSource, _ token: String?) async throws -> RemotePage {
         let client = try client
         let album = [(name: "albumId", value: source.name)]
         let position = try token.map { (token) throws(ProviderError) in
@@ -461,9 +457,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
             return try await send(version)
         } catch let error as ProviderError where error.mayDependOnVersion {
             knownVersion.forget()
-            guard let current = try? await self.version(), current != version else {
-                throw error
-            }
+            guard let current = try? await self.version(), current != version else { throw error }
             return try await send(current)
         }
     }
@@ -523,9 +517,7 @@ final class ImmichSession: ServiceSession, RemoteLikes, RemoteImages {
     /// The images require the credentials of the account.
     var imageClient: any HTTPClient { (try? client.images) ?? ports.http }
 
-    func downloadAddress(_ photo: RemotePhoto) -> String? {
-        try? client.mapping.original(photo)
-    }
+    func downloadAddress(_ photo: RemotePhoto) -> String? { try? client.mapping.original(photo) }
 
     // MARK: Likes
 

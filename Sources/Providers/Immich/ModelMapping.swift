@@ -33,9 +33,7 @@ struct ModelMapping: Sendable {
         photo.exposureTime = Self.seconds(exif?.text("exposureTime"))
         photo.aperture = exif?.number("fNumber").flatMap { 0...1000 ~= $0 ? $0 : nil }
         photo.iso = exif?.count("iso")
-        if showsLocation {
-            photo.setLocation(exif?.number("latitude"), exif?.number("longitude"))
-        }
+        if showsLocation { photo.setLocation(exif?.number("latitude"), exif?.number("longitude")) }
         photo.url = "\(server.origin)/photos/\(record.id.rawValue)"
         photo.isLiked = isFavourite ?? false
         // Servers convert other formats for display, to a format that the API does not state.

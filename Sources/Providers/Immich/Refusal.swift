@@ -36,8 +36,7 @@ extension Refusal {
             return .denied(
                 service.tr(
                     "The API key for {service} lacks the permission {permission}; edit the key in the account settings of the server.",
-                    ["permission": missing])
-            )
+                    ["permission": missing]))
         }
         // Any other reason of the server concerns only this photo.
         if case .like = subject {

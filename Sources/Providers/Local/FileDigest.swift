@@ -87,9 +87,7 @@ final class DigestReader: Sendable {
             }
             return true
         }
-        guard isWhole, FileStatus(descriptor: descriptor)?.stamp == before.stamp else {
-            return nil
-        }
+        guard isWhole, FileStatus(descriptor: descriptor)?.stamp == before.stamp else { return nil }
         var digest = [UInt8](repeating: 0, count: 32)
         var length = gsize(digest.count)
         g_checksum_get_digest(checksum, &digest, &length)

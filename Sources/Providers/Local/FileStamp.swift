@@ -32,9 +32,7 @@ struct FileStamp: Hashable, Sendable {
     var isRecent: Bool { age < 900 }
 
     /// The stamp without the part that a rename, or a change of the permissions, changes as well.
-    var content: FileStamp {
-        FileStamp(inode: inode, sizeBytes: sizeBytes, modified: modified)
-    }
+    var content: FileStamp { FileStamp(inode: inode, sizeBytes: sizeBytes, modified: modified) }
 
     /// Returns true if the stamp of a file at the same path shows that it is unchanged. Some file systems give other
     /// inode numbers at each mount.

@@ -211,9 +211,7 @@ extension FolderScan {
             case .unavailable: continue
             }
         }
-        for candidate in candidates {
-            former.present[candidate.path] = candidate.stamp
-        }
+        for candidate in candidates { former.present[candidate.path] = candidate.stamp }
         guard !marked.isEmpty else { return former }
         let new = Dictionary(candidates.map { ($0.path, $0) }) { $1 }.filter {
             !former.stamps.contains($1.stamp.content)

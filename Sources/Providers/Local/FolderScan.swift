@@ -152,12 +152,8 @@ final class FolderScan {
             above.append(folder.isEmpty ? [UInt8(ascii: "/")] : Array(folder))
         }
         let lookups = files.lookUp([root] + above)
-        for status in lookups.dropFirst().compactMap(\.status) {
-            visited.insert(status.identity)
-        }
-        if let status = lookups[0].status {
-            visited.remove(status.identity)
-        }
+        for status in lookups.dropFirst().compactMap(\.status) { visited.insert(status.identity) }
+        if let status = lookups[0].status { visited.remove(status.identity) }
         return lookups[0]
     }
 
@@ -296,9 +292,7 @@ final class FolderScan {
             case .found(let status) where status.kind == .directory:
                 // The folder above may be hidden.
                 guard try index({ try $0.file(at: path) }) != nil else { continue }
-                if try !entry.hasOnlyAttributes || !isScanned(path, status) {
-                    folders.append(path)
-                }
+                if try !entry.hasOnlyAttributes || !isScanned(path, status) { folders.append(path) }
             case .found(let status) where try status.kind == .file && isHiddenRaw(path):
                 absentFiles.append(path)
             case .found(let status) where status.kind == .file && !filter.hidesFile(path):

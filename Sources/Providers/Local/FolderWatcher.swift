@@ -399,9 +399,7 @@ final class FolderWatcher: Sendable {
     }
 
     /// Reports the links that lead to a changed name.
-    private func recordTargets(
-        _ event: Inotify.Event, isFinal: Bool, _ state: inout State
-    ) {
+    private func recordTargets(_ event: Inotify.Event, isFinal: Bool, _ state: inout State) {
         guard let names = state.targets[event.watch] else { return }
         let links =
             isFinal ? names.values.reduce(into: []) { $0.formUnion($1) } : names[event.name] ?? []
@@ -463,9 +461,7 @@ final class FolderWatcher: Sendable {
             if state.needsFullScan {
                 changes.append(.everything)
             } else {
-                if !state.changed.isEmpty {
-                    changes.append(.entries(Array(state.changed.values)))
-                }
+                if !state.changed.isEmpty { changes.append(.entries(Array(state.changed.values))) }
                 if state.hasRootAttributes { changes.append(.rootAttributes) }
             }
             state.changed = [:]

@@ -78,9 +78,7 @@ final class LocalMarks: Sendable {
         state.withLock { state in
             let like = state.users[user].map { Mark(user: $0, kind: .like) }
             return photos.map { photo in
-                guard let marks = photo.id.row.flatMap({ state.photos[$0] }) else {
-                    return photo
-                }
+                guard let marks = photo.id.row.flatMap({ state.photos[$0] }) else { return photo }
                 var photo = photo
                 photo.isLiked = like.map(marks.contains) ?? false
                 let count = marks.count { $0.kind == .like }
@@ -177,9 +175,7 @@ final class LocalMarks: Sendable {
         if !others.isEmpty { _ = try await remove(mark, others) }
     }
 
-    private func file(
-        of photo: PictureIndex.File, below root: [UInt8]
-    ) async throws -> PhotoFile {
+    private func file(of photo: PictureIndex.File, below root: [UInt8]) async throws -> PhotoFile {
         let (id, path) = (photo.id, photo.path)
         let known = try await store.run { try Self.files([id], $0).first }
         if let known, known.root == root, known.path == path,

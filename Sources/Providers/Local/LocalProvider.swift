@@ -12,9 +12,7 @@ package final class LocalProvider: FolderProvider {
     package let info = ProviderInfo(
         id: "local", name: "Photos on this computer", iconName: "folder-pictures",
         authentication: .password,
-        capabilities: [
-            .feed, .like, .profile, .albums, .avatar, .register, .download, .memories,
-        ],
+        capabilities: [.feed, .like, .profile, .albums, .avatar, .register, .download, .memories],
         defaultSource: LocalSource.all.id)
 
     private struct State {

@@ -260,9 +260,7 @@ extension ProviderError {
 extension LocalSession {
     var likesSource: SourceID { LocalSource.likes.id }
 
-    func setLiked(
-        _ photo: PhotoID, _ isLiked: Bool
-    ) async throws -> (photo: Photo, count: Int)? {
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> (photo: Photo, count: Int)? {
         let isNew = try await folder.marks.set(isLiked, by: user, below: folder.root) {
             try await self.picture(photo)
         }

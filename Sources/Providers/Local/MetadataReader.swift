@@ -51,10 +51,7 @@ final class MetadataReader: Sendable {
     ///   - store: The store of the index.
     ///   - images: Reads the headers of files.
     ///   - clock: Measures the pauses.
-    init(
-        root: [UInt8], _ store: Store, images: any ImageProcessor,
-        clock: any Clock<Duration>
-    ) {
+    init(root: [UInt8], _ store: Store, images: any ImageProcessor, clock: any Clock<Duration>) {
         self.root = root
         self.store = store
         self.images = images

@@ -122,8 +122,6 @@ struct NameEvents {
         for (path, place) in events.moves where isRestored(path) && wasFree[place] != true {
             moves[path] = moves[path] ?? place
         }
-        for (path, isFree) in events.wasFree where isRestored(path) {
-            record(path, isFree: isFree)
-        }
+        for (path, isFree) in events.wasFree where isRestored(path) { record(path, isFree: isFree) }
     }
 }

@@ -33,9 +33,7 @@ struct PhotoFilter: Sendable, Hashable {
     }
 
     /// Returns true if a file with this name, also in capital letters, hides its folder.
-    static func isMarker(_ name: [UInt8]) -> Bool {
-        markers.contains(name.lowercased)
-    }
+    static func isMarker(_ name: [UInt8]) -> Bool { markers.contains(name.lowercased) }
 
     /// Returns true if a folder is hidden by its name. The folders above it are not considered.
     func hidesFolder(_ path: RelativePath) -> Bool {
@@ -61,9 +59,7 @@ struct PhotoFilter: Sendable, Hashable {
     ///   - path: The path of the raw file.
     ///   - names: The paths of the files in its folder; nil if they are unknown.
     /// - Returns: The paths among `names`, or all possible ones.
-    func pictures(
-        besideRaw path: RelativePath, among names: Set<RelativePath>?
-    ) -> [RelativePath] {
+    func pictures(besideRaw path: RelativePath, among names: Set<RelativePath>?) -> [RelativePath] {
         Self.paths(beside: path, Self.rawEndings, Self.writtenPictureEndings)
             .filter { names?.contains($0) != false && !hidesFile($0) }
     }

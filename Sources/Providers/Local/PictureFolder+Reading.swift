@@ -143,9 +143,7 @@ extension PictureFolder {
         }
     }
 
-    static func open(
-        _ path: [UInt8], _ progress: FileProgress
-    ) -> Result<Int32, FileError> {
+    static func open(_ path: [UInt8], _ progress: FileProgress) -> Result<Int32, FileError> {
         let fault = progress.begin(path)
         guard fault == 0 else { return .failure(FileError(code: fault)) }
         let descriptor = openForReading(path)
@@ -164,8 +162,7 @@ extension PictureFolder {
         .failed(
             Message(
                 "The file of photo {photo} cannot be read: {reason}.",
-                ["photo": id.text.quoted, "reason": String(cString: strerror(code))])
-        )
+                ["photo": id.text.quoted, "reason": String(cString: strerror(code))]))
     }
 
     static func noPhoto(_ id: PhotoID) -> ProviderError {

@@ -21,9 +21,7 @@ extension PictureFolder {
                     progress.begin(root) == 0 && FileStatus(root) != nil
                         && withCPath(root) { access($0, R_OK | X_OK) } == 0
                 }
-                if isReadable != true || state.withLock({ $0.status != .ready }) {
-                    await scan(nil)
-                }
+                if isReadable != true || state.withLock({ $0.status != .ready }) { await scan(nil) }
             case .mounts: await mountsChanged()
             }
         }
@@ -301,9 +299,7 @@ extension PictureFolder {
     /// - Parameters:
     ///   - paths: The files and folders that the scan could not read.
     ///   - entries: The scanned entries; nil for a scan of everything.
-    func recordUnavailable(
-        _ paths: Set<RelativePath>, in entries: [FolderWatcher.Entry]?
-    ) {
+    func recordUnavailable(_ paths: Set<RelativePath>, in entries: [FolderWatcher.Entry]?) {
         let (isNew, isRecovered) = state.withLock { state in
             let before = state.unavailable
             if let entries {

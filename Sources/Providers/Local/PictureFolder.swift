@@ -256,9 +256,7 @@ final class PictureFolder: Sendable {
             for picture in pictures ?? [] { links.update(picture.id, absolute(picture.path)) }
             emitChanged(pictures ?? [])
         }
-        for rows in Array(changes.added.keys).slices {
-            emit(.added(rows.map(PhotoID.init(row:))))
-        }
+        for rows in Array(changes.added.keys).slices { emit(.added(rows.map(PhotoID.init(row:)))) }
         for event in changes.sourceEvents { emit(event) }
         for (user, gained) in changes.gainedLikes {
             emit(.updated(LocalSource.likes.id, new: gained), to: user)
@@ -272,9 +270,7 @@ final class PictureFolder: Sendable {
     }
 
     /// Emits the number of photos that a user likes.
-    func emitLikeCount(of user: String) {
-        emit(.likes(count: marks.count(of: user)), to: user)
-    }
+    func emitLikeCount(of user: String) { emit(.likes(count: marks.count(of: user)), to: user) }
 
     /// Emits an event to all sessions, or to those of one user.
     func emit(_ event: SessionEvent, to user: String? = nil) {

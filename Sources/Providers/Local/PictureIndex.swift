@@ -241,9 +241,7 @@ struct PictureIndex {
     }
 
     /// Returns the files that meet a condition, which may contain an order.
-    func files(
-        _ condition: String, _ values: [SQLValue] = []
-    ) throws(StorageError) -> [File] {
+    func files(_ condition: String, _ values: [SQLValue] = []) throws(StorageError) -> [File] {
         try database.all("\(Self.files) WHERE \(condition)", values) { Self.file($0) }
     }
 
@@ -297,9 +295,7 @@ struct PictureIndex {
         try database.query("INSERT INTO uncompared (file) VALUES (?)", [.integer(id)])
     }
 
-    func forgetUncompared() throws(StorageError) {
-        try database.query("DELETE FROM uncompared")
-    }
+    func forgetUncompared() throws(StorageError) { try database.query("DELETE FROM uncompared") }
 
     /// Returns the row of a path in an empty index.
     static func firstRow(of path: RelativePath) -> Int64 {
@@ -313,9 +309,7 @@ struct PictureIndex {
     ///   - isReserved: Returns true for the ID of a marked photo.
     /// - Returns: The row.
     /// - Throws: `StorageError`.
-    func freeRow(
-        of path: RelativePath, isReserved: (Int64) -> Bool
-    ) throws(StorageError) -> Int64 {
+    func freeRow(of path: RelativePath, isReserved: (Int64) -> Bool) throws(StorageError) -> Int64 {
         var row = Self.firstRow(of: path)
         while try isReserved(row) ? true : file(row) != nil { row = row &* 31 &+ 1 }
         return row
@@ -393,9 +387,7 @@ struct PictureIndex {
     }
 
     /// Returns the files that ``displace(_:)`` renamed in a scan that was interrupted.
-    func displaced() throws(StorageError) -> [File] {
-        try files("name >= x'2f' AND name < x'30'")
-    }
+    func displaced() throws(StorageError) -> [File] { try files("name >= x'2f' AND name < x'30'") }
 
     /// Stores the new location of a file, where no other one is.
     func rename(_ id: Int64, folder: Int64, name: [UInt8]) throws(StorageError) {

@@ -31,9 +31,7 @@ final class Thumbnails: Sendable {
         let uri: String
         let stamp: FileStamp
 
-        private var seconds: Int64 {
-            Timestamp(nanoseconds: stamp.modified).secondsSince1970
-        }
+        private var seconds: Int64 { Timestamp(nanoseconds: stamp.modified).secondsSince1970 }
 
         /// The texts in a thumbnail. If the URI or the time differs, the thumbnail belongs to another file, or to
         /// another version of it. Tumbler requires the microseconds of the time.

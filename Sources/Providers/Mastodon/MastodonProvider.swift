@@ -34,9 +34,7 @@ package struct MastodonProvider: FederatedLogin {
         return try await discovery.discover(server, user: user)
     }
 
-    package func identify(
-        _ server: String, _ ports: SessionPorts
-    ) async throws -> AccountIdentity {
+    package func identify(_ server: String, _ ports: SessionPorts) async throws -> AccountIdentity {
         try await MastodonClient(server, ports).identity(at: server)
     }
 

@@ -129,9 +129,7 @@ final class MastodonSession: ServiceSession, RemoteLikes {
         func entry(_ status: StatusRecord) -> String? {
             hasKeys ? Self.key(status.id).map { timeline + $0 } : nil
         }
-        var photos = statuses.map {
-            client.mapping.photos($0, isInLikes: !hasKeys, in: entry($0))
-        }
+        var photos = statuses.map { client.mapping.photos($0, isInLikes: !hasKeys, in: entry($0)) }
         // The statuses whose photos exceed the limit of a page begin the next page.
         var count = 0
         let fitting = photos.prefix {

@@ -55,9 +55,7 @@ extension Refusal {
         // This request depends only on the token.
         if case .user = subject { return .unauthorized }
         // Any other reason concerns only this photo: the login requested the permission to like.
-        if case .like = subject, !lacksPermission {
-            return refusedLike(quoted)
-        }
+        if case .like = subject, !lacksPermission { return refusedLike(quoted) }
         return .denied(
             service.tr(
                 "{service} does not allow this account to {action}{details}.",

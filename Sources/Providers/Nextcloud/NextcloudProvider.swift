@@ -101,7 +101,6 @@ package struct NextcloudProvider: PollingLogin {
             ?? ProviderError.notSupported(
                 Message(
                     "There is no Nextcloud server at {server}; enter the address of its start page.",
-                    ["server": address.host.excerpt])
-            )
+                    ["server": address.host.excerpt]))
     }
 }

@@ -145,9 +145,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
 
     /// Returns the search for the photos of a source, which the app Photos shows. Favourites are shown in any folder.
     /// The rule and the folders belong to the ETag of the user's files, if that is known.
-    private func search(
-        _ kind: NextcloudKind, tag: String? = nil
-    ) async throws -> PhotoSearch {
+    private func search(_ kind: NextcloudKind, tag: String? = nil) async throws -> PhotoSearch {
         let client = try client
         let filter = try await filter.value(where: { tag == nil || $0.tag == tag }) {
             try await client.fileFilter(tag: tag)
@@ -228,9 +226,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
         return client.mapping.photo(record)
     }
 
-    private func fetchRecord(
-        _ id: PhotoID, inAlbums: Bool
-    ) async throws -> FileRecord {
+    private func fetchRecord(_ id: PhotoID, inAlbums: Bool) async throws -> FileRecord {
         let client = try client
         let missing = client.service.missing(id)
         guard let number = Int64(id.text), number > 0, "\(number)" == id.text else { throw missing }
@@ -282,9 +278,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
         return client.images { [self] in try await fetchRecord($0, inAlbums: $1) }
     }
 
-    func downloadAddress(_ photo: RemotePhoto) -> String? {
-        try? client.mapping.original(photo)
-    }
+    func downloadAddress(_ photo: RemotePhoto) -> String? { try? client.mapping.original(photo) }
 
     // MARK: Likes
 

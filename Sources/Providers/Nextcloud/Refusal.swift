@@ -26,8 +26,7 @@ extension Refusal {
             return .failed(
                 service.tr(
                     "{service} rejected the request with status {status}{details}; try again later.",
-                    ["status": "\(response.status)", "details": quoted])
-            )
+                    ["status": "\(response.status)", "details": quoted]))
         }
     }
 

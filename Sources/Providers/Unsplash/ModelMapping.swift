@@ -93,9 +93,7 @@ struct ModelMapping: Sendable {
     ///   - path: The path to use if the response has no valid address.
     /// - Returns: nil if both are missing.
     private func link(_ text: String?, else path: [String]?) -> String? {
-        guard let page = address(text)?.text ?? path.map({ page($0) }) else {
-            return nil
-        }
+        guard let page = address(text)?.text ?? path.map({ page($0) }) else { return nil }
         let fragment = page.firstIndex(of: "#") ?? page.endIndex
         let parts = page[..<fragment].split(
             separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -123,9 +121,7 @@ struct ModelMapping: Sendable {
 
     /// Returns the address that counts a download, with its `ixid`; empty if it is not an address of the API.
     private func downloadAddress(_ text: String?) -> String {
-        guard let address = address(text), address.origin == settings.api.origin else {
-            return ""
-        }
+        guard let address = address(text), address.origin == settings.api.origin else { return "" }
         return address.text
     }
 

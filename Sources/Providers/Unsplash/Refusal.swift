@@ -33,14 +33,11 @@ extension Refusal {
             return service.invalidResponse(Message("a 403 without JSON"))
         }
         // Any other reason concerns only this photo.
-        if case .like = subject, !text.contains("permission") {
-            return refusedLike(quoted)
-        }
+        if case .like = subject, !text.contains("permission") { return refusedLike(quoted) }
         return .denied(
             Message(
                 "Unsplash does not allow this account to {action}{details}; enable the application's permissions at Unsplash, then log in again.",
-                messages: ["action": action, "details": Message(verbatim: quoted)])
-        )
+                messages: ["action": action, "details": Message(verbatim: quoted)]))
     }
 
     private var notFoundError: ProviderError {

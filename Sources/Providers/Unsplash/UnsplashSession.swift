@@ -154,9 +154,7 @@ final class UnsplashSession: ServiceSession, RemoteLikes {
         let response = try await client.send(
             isLiked ? .post : .delete, ["photos", photo.text, "like"], about: .like(photo))
         // An HTML page comes from an intermediary.
-        guard !response.isHTML else {
-            throw ProviderError.otherLogin(client.service.name)
-        }
+        guard !response.isHTML else { throw ProviderError.otherLogin(client.service.name) }
         // The status confirms the like; the body is optional.
         return response.record?.record("photo")?.count("likes")
     }

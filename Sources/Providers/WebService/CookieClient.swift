@@ -19,9 +19,7 @@ package final class CookieClient: HTTPClient {
     ///   - base: Sends the requests.
     ///   - origin: The origin of the server, which alone receives the cookies.
     ///   - field: A header field of all requests to the server.
-    package init(
-        _ base: any HTTPClient, of origin: String, field: (name: String, value: String)
-    ) {
+    package init(_ base: any HTTPClient, of origin: String, field: (name: String, value: String)) {
         self.base = base
         self.origin = origin
         self.field = field

@@ -71,9 +71,7 @@ package struct ServiceDescription: Hashable, Sendable {
 
 extension HTTPResponse {
     /// Decodes the body as JSON; nil for an invalid body.
-    package func decodeJSON<Value: Decodable>() -> Value? {
-        JSON.decode(body)
-    }
+    package func decodeJSON<Value: Decodable>() -> Value? { JSON.decode(body) }
 
     /// The object in the body; nil for another body.
     package var record: ServiceRecord? { decodeJSON() }
