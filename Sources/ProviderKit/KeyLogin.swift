@@ -1,5 +1,10 @@
 /// The requests that carry the key or the token of an account, and the hosts that receive it.
 public struct KeyDescription: Hashable, Sendable {
+    /// The field of Basic authentication.
+    ///
+    /// Source: RFC 7617 §2.
+    public static let basicField = "Authorization: Basic "
+
     /// The header field of the key, up to the key: `x-api-key: `. nil if the service has no keys.
     public var keyField: String?
     /// The origins (`https://host[:port]`) whose requests carry the key or the token, or those of a service without
@@ -174,11 +179,4 @@ public struct PollingDescription: Sendable {
         self.startURL = startURL
         self.revocation = revocation
     }
-}
-
-extension KeyDescription {
-    /// The field of Basic authentication.
-    ///
-    /// Source: RFC 7617 §2.
-    public static let basicField = "Authorization: Basic "
 }

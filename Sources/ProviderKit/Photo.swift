@@ -146,6 +146,28 @@ public struct Photo: Hashable, Sendable {
     private static let maximumTitleLength = 200
     /// The maximum length of ``text``, in characters.
     package static let maximumTextLength = 5000
+
+    /// Returns true if a text is a ``color``: `#RRGGBB`, with hexadecimal digits of either case.
+    public static func isColor(_ text: String) -> Bool {
+        let digits = text.utf8.dropFirst()
+        return text.utf8.first == UInt8(ascii: "#") && digits.count == 6
+            && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
+    }
+
+    private static let blurHashDigits = Array(
+        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
+
+    /// Returns true if a text is a ``blurHash``: 6 to 166 digits of base 83, of which the first determines the length.
+    ///
+    /// Source: github.com/woltapp/blurhash, Algorithm.md.
+    public static func isBlurHash(_ text: String) -> Bool {
+        guard let first = text.utf8.first, let size = blurHashDigits.firstIndex(of: first),
+            size < 81
+        else { return false }
+        let components = (size % 9 + 1) * (size / 9 + 1)
+        return text.utf8.count == 4 + 2 * components
+            && text.utf8.allSatisfy(blurHashDigits.contains)
+    }
 }
 
 /// A point of a photo. The centre is 0, 0.
@@ -173,28 +195,4 @@ public enum ImageSize: String, CaseIterable, Sendable {
     case regular
     /// The original.
     case full
-}
-
-extension Photo {
-    /// Returns true if a text is a ``color``: `#RRGGBB`, with hexadecimal digits of either case.
-    public static func isColor(_ text: String) -> Bool {
-        let digits = text.utf8.dropFirst()
-        return text.utf8.first == UInt8(ascii: "#") && digits.count == 6
-            && digits.allSatisfy { Character(UnicodeScalar($0)).isHexDigit }
-    }
-
-    private static let blurHashDigits = Array(
-        "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz#$%*+,-.:;=?@[]^_{|}~".utf8)
-
-    /// Returns true if a text is a ``blurHash``: 6 to 166 digits of base 83, of which the first determines the length.
-    ///
-    /// Source: github.com/woltapp/blurhash, Algorithm.md.
-    public static func isBlurHash(_ text: String) -> Bool {
-        guard let first = text.utf8.first, let size = blurHashDigits.firstIndex(of: first),
-            size < 81
-        else { return false }
-        let components = (size % 9 + 1) * (size / 9 + 1)
-        return text.utf8.count == 4 + 2 * components
-            && text.utf8.allSatisfy(blurHashDigits.contains)
-    }
 }

@@ -173,10 +173,19 @@ public struct ProviderInfo: Sendable {
         self.capabilities = capabilities
         self.defaultSource = defaultSource
     }
+
+    /// The name in the language of the user, for clients. Names of services are the same in each language.
+    package var translatedName: String {
+        switch name {
+        case "Photos on this computer": tr("Photos on this computer")
+        case "Picture of the day": tr("Picture of the day")
+        default: name
+        }
+    }
 }
 
 /// The identity of an account: user name, server and user ID, as known to the service.
-public struct AccountIdentity: Hashable, Sendable {
+public struct AccountIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The user name. Some services let their users change it.
     public let username: String
     /// The host name of the server of a federated service; empty for other services.
@@ -205,21 +214,7 @@ public struct AccountIdentity: Hashable, Sendable {
         if let userID, let otherID = other.userID { return userID == otherID }
         return username == other.username
     }
-}
 
-/// The user name, with `@` and the server if there is one.
-extension AccountIdentity: CustomStringConvertible {
     /// The user name, with `@` and the server if there is one.
     public var description: String { server.isEmpty ? username : "\(username)@\(server)" }
-}
-
-extension ProviderInfo {
-    /// The name in the language of the user, for clients. Names of services are the same in each language.
-    package var translatedName: String {
-        switch name {
-        case "Photos on this computer": tr("Photos on this computer")
-        case "Picture of the day": tr("Picture of the day")
-        default: name
-        }
-    }
 }

@@ -36,9 +36,7 @@ public enum ProviderError: Error, Hashable, Sendable {
     case denied(Message)
     /// The service refused this request and would refuse it again. It is not retried.
     case refused(Message)
-}
 
-extension ProviderError {
     /// Returns the error for a page, or a redirect to one, that did not come from the service: that of a gateway, or of
     /// a network. It is no refusal of the token.
     package static func otherLogin(_ server: String) -> ProviderError {

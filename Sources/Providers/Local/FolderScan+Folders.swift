@@ -153,10 +153,9 @@ extension FolderScan {
             if !hidden.contains(below) { watcher.unwatch(below) }
         }
     }
-}
 
-/// File systems that are not mounted.
-extension FolderScan {
+    // MARK: File systems that are not mounted
+
     /// Returns the mount points of the last scan at which no file system is mounted now.
     func lostMounts() throws -> Set<[UInt8]> {
         if let lostMountPoints { return lostMountPoints }

@@ -26,9 +26,7 @@ struct IndexChanges: Sendable {
 
     /// The number of photos that have changed.
     var count: Int { added.count + changed.count + removed.count }
-}
 
-extension IndexChanges {
     /// Records a new photo.
     mutating func add(_ id: Int64, in folder: RelativePath) {
         if folder != lastFolder { lastFolder = folder }

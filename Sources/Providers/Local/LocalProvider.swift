@@ -108,9 +108,8 @@ package final class LocalProvider: FolderProvider {
                 state.folder
                 ?? PictureFolder(
                     root: state.picturesFolder, index, files, clock: clock,
-                    MetadataReader(
-                        root: state.picturesFolder, index, images: images, clock: clock),
-                    marks, presentDay: presentDay, settings: state.settings, cache: cache,
+                    images: images, marks, presentDay: presentDay, settings: state.settings,
+                    cache: cache,
                     logger: logger)
             let isNew = state.folder == nil
             state.folder = folder

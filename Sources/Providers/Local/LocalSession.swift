@@ -189,6 +189,30 @@ final class LocalSession: FolderSession {
         }
     }
 
+    // MARK: The likes, and the photos whose IDs are kept for the slideshow
+
+    var likesSource: SourceID { LocalSource.likes.id }
+
+    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> (photo: Photo, count: Int)? {
+        let isNew = try await folder.marks.set(isLiked, by: user, below: folder.root) {
+            try await self.picture(photo)
+        }
+        guard isNew else { return nil }
+        // The metadata may be incomplete: a like does not wait for the metadata of the file.
+        let picture = try await picture(photo)
+        return (
+            folder.marks.mark([folder.photo(picture)], for: user)[0],
+            folder.marks.count(of: user)
+        )
+    }
+
+    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
+        let ids = Set(photos.compactMap(\.row))
+        try await folder.marks.setAll(mark, ids, by: user, below: folder.root) { row in
+            try await picture(PhotoID(row: row))
+        }
+    }
+
     // MARK: Avatar
 
     func setAvatar(_ file: String) async throws { try await provider.avatars.set(user, to: file) }
@@ -253,31 +277,6 @@ extension ProviderError {
     fileprivate var isDecodingFailure: Bool {
         if case .notSupported = self { return true }
         return [ImageProcessorError.damaged, .tooLarge].contains { $0.providerError == self }
-    }
-}
-
-/// The likes, and the photos whose IDs are kept for the slideshow.
-extension LocalSession {
-    var likesSource: SourceID { LocalSource.likes.id }
-
-    func setLiked(_ photo: PhotoID, _ isLiked: Bool) async throws -> (photo: Photo, count: Int)? {
-        let isNew = try await folder.marks.set(isLiked, by: user, below: folder.root) {
-            try await self.picture(photo)
-        }
-        guard isNew else { return nil }
-        // The metadata may be incomplete: a like does not wait for the metadata of the file.
-        let picture = try await picture(photo)
-        return (
-            folder.marks.mark([folder.photo(picture)], for: user)[0],
-            folder.marks.count(of: user)
-        )
-    }
-
-    func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {
-        let ids = Set(photos.compactMap(\.row))
-        try await folder.marks.setAll(mark, ids, by: user, below: folder.root) { row in
-            try await picture(PhotoID(row: row))
-        }
     }
 }
 

@@ -104,14 +104,10 @@ struct NameEvents {
     /// Removes and returns the events at paths.
     mutating func take(_ isTaken: (RelativePath) -> Bool) -> NameEvents {
         var taken = NameEvents()
-        for (path, isFree) in wasFree where isTaken(path) {
-            taken.wasFree[path] = isFree
-            wasFree[path] = nil
-        }
-        for (path, place) in moves where isTaken(path) {
-            taken.moves[path] = place
-            moves[path] = nil
-        }
+        taken.wasFree = wasFree.filter { isTaken($0.key) }
+        wasFree = wasFree.filter { !isTaken($0.key) }
+        taken.moves = moves.filter { isTaken($0.key) }
+        moves = moves.filter { !isTaken($0.key) }
         lastRename = nil
         return taken
     }

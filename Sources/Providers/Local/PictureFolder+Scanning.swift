@@ -290,10 +290,9 @@ extension PictureFolder {
             entries == nil ? ([], []) : state.withLock { ($0.deepFolders, $0.hiddenFolders) }
         setNotices(try scan.unreportedFolders().map(\.path), scan, deep, hidden)
     }
-}
 
-/// The retries of files and folders that could not be read.
-extension PictureFolder {
+    // MARK: Retries of files and folders that could not be read
+
     /// Records the paths that a scan could not read, and retries them later.
     ///
     /// - Parameters:

@@ -1,5 +1,6 @@
 internal import Dispatch
 internal import Glibc
+internal import ImageMetadata
 internal import Logging
 internal import ProviderKit
 internal import Storage
@@ -114,7 +115,7 @@ final class PictureFolder: Sendable {
     ///   - store: The store of the index.
     ///   - files: Makes the file system calls.
     ///   - clock: Measures the time limits of calls, and the delays before retries.
-    ///   - metadataReader: Reads the metadata of the photos.
+    ///   - images: Reads the metadata of the photos.
     ///   - marks: The marks of the users.
     ///   - presentDay: Returns the present date.
     ///   - settings: The settings of the user.
@@ -122,7 +123,7 @@ final class PictureFolder: Sendable {
     ///   - logger: Receives problems with the folder and its index.
     init(
         root: [UInt8], _ store: Store, _ files: FileThreads,
-        clock: any Clock<Duration>, _ metadataReader: MetadataReader, _ marks: LocalMarks,
+        clock: any Clock<Duration>, images: any ImageProcessor, _ marks: LocalMarks,
         presentDay: @escaping @Sendable () -> PresentDay, settings: LocalSettings, cache: String,
         logger: Logger
     ) {
@@ -131,7 +132,7 @@ final class PictureFolder: Sendable {
         self.files = files
         self.clock = clock
         self.store = store
-        self.metadataReader = metadataReader
+        metadataReader = MetadataReader(root: root, store, images: images, clock: clock)
         self.marks = marks
         self.logger = logger
         links = PictureLinks(cache: cache)

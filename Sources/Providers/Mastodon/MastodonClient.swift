@@ -62,10 +62,10 @@ final class MastodonClient: ServiceClient {
     private func checkToken() async throws {
         do {
             _ = try await profile()
-        } catch ProviderError.unauthorized {
-            throw ProviderError.unauthorized
-        } catch is CancellationError {
-            throw CancellationError()
+        } catch let error
+            where error is CancellationError || error as? ProviderError == .unauthorized
+        {
+            throw error
         } catch {
             // Other errors do not concern the token.
         }

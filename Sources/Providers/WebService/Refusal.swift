@@ -116,13 +116,3 @@ package struct Refusal: Sendable {
         }
     }
 }
-
-extension HTTPResponse {
-    /// True for the page of a gateway before the service.
-    package var isOtherLogin: Bool { isHTML && hasStatusOfGateway }
-
-    /// True for a status with which a gateway before the service sends its page.
-    package var hasStatusOfGateway: Bool {
-        [200..<400, 401..<402, 403..<404, 511..<512].contains { $0.contains(status) }
-    }
-}
