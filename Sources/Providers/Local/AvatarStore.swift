@@ -14,16 +14,12 @@ final class AvatarStore: Sendable {
     /// The width and height of avatars.
     static let pixels = 512
 
-    private struct State {
-        /// One queue of changes per user, by the first part of the file name: a file that hangs delays no other user.
-        var changeQueues: [String: ChangeQueue] = [:]
-        /// The number of each user's avatar, by the first part of the file name; nil before the folder was read.
-        var numbers: [String: Int]?
-    }
-
     private let folder: String
     private let images: any ImageProcessor
-    private let state = Mutex(State())
+    /// One queue of changes per user, by the first part of the file name: a file that hangs delays no other user.
+    private let changeQueues = Mutex<[String: ChangeQueue]>([:])
+    /// The number of each user's avatar, by the first part of the file name; nil before the folder was read.
+    private let numbers = Mutex<[String: Int]?>(nil)
     private let queue = DispatchQueue(label: "avatars")
 
     /// - Parameters:
@@ -59,7 +55,7 @@ final class AvatarStore: Sendable {
             } catch let error as ImageProcessorError {
                 throw error.providerError
             }
-            state.withLock { $0.numbers?[name] = new }
+            numbers.withLock { $0?[name] = new }
             if let old { await delete(path(name, old)) }
         }
     }
@@ -69,15 +65,15 @@ final class AvatarStore: Sendable {
         await changeQueue(of: name).run {
             await loadNumbers()
             guard let number = number(name) else { return }
-            state.withLock { $0.numbers?[name] = nil }
+            numbers.withLock { $0?[name] = nil }
             await delete(path(name, number))
         }
     }
 
     private func changeQueue(of name: String) -> ChangeQueue {
-        state.withLock { state in
-            let changeQueue = state.changeQueues[name] ?? ChangeQueue()
-            state.changeQueues[name] = changeQueue
+        changeQueues.withLock { changeQueues in
+            let changeQueue = changeQueues[name] ?? ChangeQueue()
+            changeQueues[name] = changeQueue
             return changeQueue
         }
     }
@@ -86,10 +82,10 @@ final class AvatarStore: Sendable {
 
     /// Reads the folder, once. If a user has several files, the one with the highest number is valid.
     private func loadNumbers() async {
-        guard state.withLock({ $0.numbers == nil }) else { return }
+        guard numbers.withLock({ $0 == nil }) else { return }
         await queue.run { [self] in
-            guard state.withLock({ $0.numbers == nil }) else { return }
-            var numbers: [String: Int] = [:]
+            guard numbers.withLock({ $0 == nil }) else { return }
+            var found: [String: Int] = [:]
             let listing = try? DirectoryListing(folder)
             for bytes in listing?.names(.file) ?? [] {
                 let file = String(decoding: bytes, as: UTF8.self)
@@ -98,11 +94,11 @@ final class AvatarStore: Sendable {
                     let number = Int(parts[1].dropLast(Self.suffix.count)), number < .max / 2
                 else { continue }
                 let name = String(parts[0])
-                let other = numbers[name]
-                numbers[name] = max(number, other ?? 0)
+                let other = found[name]
+                found[name] = max(number, other ?? 0)
                 if let other { unlink(path(name, min(number, other))) }
             }
-            state.withLock { $0.numbers = numbers }
+            numbers.withLock { [found] in $0 = found }
         }
     }
 
@@ -110,7 +106,7 @@ final class AvatarStore: Sendable {
 
     private static let suffix = ".png"
 
-    private func number(_ name: String) -> Int? { state.withLock { $0.numbers?[name] } }
+    private func number(_ name: String) -> Int? { numbers.withLock { $0?[name] } }
 
     private func path(_ name: String, _ number: Int) -> String {
         "\(folder)/\(name)-\(number)\(Self.suffix)"

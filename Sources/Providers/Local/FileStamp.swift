@@ -21,11 +21,7 @@ struct FileStamp: Hashable, Sendable {
     }
 
     /// The number of seconds since the modification time, or until then.
-    var age: Int64 {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME, &now)
-        return abs(Int64(now.tv_sec) - modified / 1_000_000_000)
-    }
+    var age: Int64 { abs(Timestamp.now.secondsSince1970 - modified / 1_000_000_000) }
 
     /// True if more changes may follow, for example because a file is still being written. The time is the default
     /// interval of refreshes.
