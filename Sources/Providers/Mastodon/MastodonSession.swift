@@ -7,6 +7,8 @@ internal import WebService
 ///
 /// It stores only the dialect of the server and the IDs of users whose statuses were requested.
 final class MastodonSession: ServiceSession, RemoteLikes {
+    private typealias Fields = [(name: String, value: String)]
+
     let connection: ServiceConnection<MastodonClient>
     let likesSource = MastodonKind.likes.id
     let listsLatestLikesFirst = true
@@ -18,6 +20,8 @@ final class MastodonSession: ServiceSession, RemoteLikes {
 
     /// The maximum number of statuses that servers return at once.
     private static let statusesPerPage = 40
+    /// The maximum length of the query of a page, in bytes.
+    private static let maximumQueryLength = 2048
     /// The number of user IDs that are cached.
     private static let maximumUserIDs = 256
 
@@ -57,19 +61,52 @@ final class MastodonSession: ServiceSession, RemoteLikes {
         let client = try client
         guard let source = MastodonSource(source) else { throw client.service.missing(source) }
         let (path, query) = try await request(source)
-        let token = try pageToken.map { (text) throws(ProviderError) in try PageToken(text) }
-        var page = try await fetchStatuses(source, path, token?.fields ?? query)
+        let fields = try pageToken.map { (token) throws(ProviderError) in
+            guard let fields = Self.fields(ofPage: token[...]) else {
+                throw .invalidArgument(
+                    "The page token is not valid at this server; start again with the first page.")
+            }
+            return fields
+        }
+        var page = try await fetchStatuses(source, path, fields ?? query)
         // A server that repeats a page token has no more statuses.
-        if page.next == nil || page.next == token?.text { (page.next, page.end) = (nil, nil) }
+        if page.next == nil || page.next == fields.map(URLEncoding.form) {
+            (page.next, page.end) = (nil, nil)
+        }
         return page
+    }
+
+    /// Returns the query parameters in a page token; nil for another text.
+    ///
+    /// A page token is the escaped query of the `Link` address that the server sent. The parameters are opaque: they may
+    /// count statuses, likes or pages.
+    private static func fields(ofPage query: Substring) -> Fields? {
+        guard query.utf8.count <= maximumQueryLength, let fields = URLEncoding.fields(query),
+            !fields.isEmpty
+        else { return nil }
+        return fields
+    }
+
+    /// Returns the query parameters of the next page from `Link` fields; nil at the end, which Pixelfed states with an
+    /// empty `max_id`.
+    ///
+    /// Only the query of the address is used. It is sent to the address of this page, because servers behind some
+    /// proxies send incorrect addresses.
+    ///
+    /// Source: pixelfed 0.11.13, `ApiV1Controller::timelineHome`.
+    private static func fields(ofNext links: [String]) -> Fields? {
+        guard let target = LinkHeader.target("next", in: links),
+            let mark = target.firstIndex(of: "?"),
+            let fields = fields(ofPage: target[target.index(after: mark)...].prefix { $0 != "#" }),
+            !fields.contains(where: \.value.isEmpty)
+        else { return nil }
+        return fields
     }
 
     /// Returns the request for a source.
     ///
     /// - Returns: The segments of the path and the parameters, neither escaped.
-    private func request(
-        _ source: MastodonSource
-    ) async throws -> (path: [String], query: [(name: String, value: String)]) {
+    private func request(_ source: MastodonSource) async throws -> (path: [String], query: Fields) {
         let limit = [(name: "limit", value: "\(Self.statusesPerPage)")]
         let onlyMedia = limit + [("only_media", "true")]
         let name = source.name
@@ -96,7 +133,7 @@ final class MastodonSession: ServiceSession, RemoteLikes {
 
     /// Fetches the photos of statuses. The end of the page is the key of the last status.
     private func fetchStatuses(
-        _ source: MastodonSource, _ path: [String], _ query: [(name: String, value: String)]
+        _ source: MastodonSource, _ path: [String], _ query: Fields
     ) async throws -> RemotePage {
         let client = try client
         let response: HTTPResponse
@@ -115,8 +152,8 @@ final class MastodonSession: ServiceSession, RemoteLikes {
             // Source: snac 2.75, `mastoapi_get_handler`: the list is always empty.
             throw ProviderError.notSupported(Message("snac has no list of liked posts."))
         }
-        func page(below id: String) -> PageToken {
-            PageToken(fields: query.filter { $0.name != "max_id" } + [("max_id", id)])
+        func page(below id: String) -> Fields {
+            query.filter { $0.name != "max_id" } + [("max_id", id)]
         }
         // The last pages of GoToSocial repeat statuses, and the `Link` field names a repeated one.
         //
@@ -150,7 +187,7 @@ final class MastodonSession: ServiceSession, RemoteLikes {
             photos.removeSubrange(kept...)
         }
         let links = response.headers.all("Link")
-        var next = PageToken(links: links)
+        var next = Self.fields(ofNext: links)
         if source.kind == .likes {
             // The IDs of the likes on Pixelfed. The `Link` field of Pixelfed 0.11 leads back to the first page.
             next = statuses.compactMap(\.likeNumber).min().map { page(below: "\($0)") } ?? next
@@ -179,7 +216,7 @@ final class MastodonSession: ServiceSession, RemoteLikes {
             }
         }
         var page = RemotePage(
-            photos.flatMap(\.self), next: statuses.isEmpty ? nil : next?.text,
+            photos.flatMap(\.self), next: statuses.isEmpty ? nil : next.map(URLEncoding.form),
             end: hasKeys ? statuses.last.flatMap { Self.key($0.id) } : nil)
         page.isPartial = isPartial
         if hasKeys, !isPartial {
