@@ -8,27 +8,25 @@ import Testing
     private static let all = SourceID("all")
 
     @Test func `a cursor contains the page token of the provider`() throws {
-        let text = FeedCursor.text("1.2.3", account: Self.account, source: Self.all)
-        let position = try FeedCursor.position(of: text, account: Self.account, source: Self.all)
+        let text = Self.account.cursor(at: "1.2.3", in: Self.all)
+        let position = try Self.account.position(of: text, in: Self.all)
         #expect(position == "1.2.3")
     }
 
     @Test(arguments: ["", "garbage", "../..", "0123456789abcdef", "0123456789abcdef1.2.3"])
     func `invalid text is rejected as a cursor`(text: String) {
         #expect(throws: ProviderError.self) {
-            try FeedCursor.position(of: text, account: Self.account, source: Self.all)
+            try Self.account.position(of: text, in: Self.all)
         }
     }
 
     @Test func `a cursor of another source or account is refused`() {
-        let text = FeedCursor.text("1.2.3", account: Self.account, source: Self.all)
+        let text = Self.account.cursor(at: "1.2.3", in: Self.all)
         #expect(throws: ProviderError.self) {
-            try FeedCursor.position(
-                of: text, account: Self.account, source: SourceID("album:a"))
+            try Self.account.position(of: text, in: SourceID("album:a"))
         }
         #expect(throws: ProviderError.self) {
-            try FeedCursor.position(
-                of: text, account: AccountID(stored: "local_bob"), source: Self.all)
+            try AccountID(stored: "local_bob").position(of: text, in: Self.all)
         }
     }
 }

@@ -256,7 +256,7 @@ package final class Account {
         let position = try cursor.isEmpty ? nil : position(cursor, source)
         let page = try await photos.page(
             source, after: position, count: count, fillsGaps: true)
-        let next = page.next.map { FeedCursor.text($0, account: id, source: source) }
+        let next = page.next.map { id.cursor(at: $0, in: source) }
         return (page.photos, next ?? "")
     }
 
@@ -391,11 +391,11 @@ package final class Account {
     /// Returns the position of a cursor in a source.
     private func position(_ cursor: String, _ source: SourceID) throws -> String {
         do {
-            return try FeedCursor.position(of: cursor, account: id, source: source)
+            return try id.position(of: cursor, in: source)
         } catch {
             // A walk through the default source ends if another source becomes the default.
             guard isChosenSourceGone, source == defaultSource, let chosen = record.defaultSource,
-                (try? FeedCursor.position(of: cursor, account: id, source: chosen)) != nil
+                (try? id.position(of: cursor, in: chosen)) != nil
             else { throw error }
             throw ProviderError.staleCursor
         }
