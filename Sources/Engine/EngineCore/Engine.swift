@@ -27,8 +27,8 @@ package final class Engine {
     }
     /// The interval between refreshes of a watched source; nil if watched sources are not refreshed.
     package internal(set) var refreshInterval: Duration? = Engine.defaultRefreshInterval
-    /// The observers, in the order in which they were added.
-    var observers: [EngineObserverReference] = []
+    /// The observers, in the order in which they were added. The references are weak.
+    var observers: [() -> (any EngineObserver)?] = []
     /// The events that have not reached all observers yet, the current one first.
     var pendingEvents: [EngineEvent] = []
     /// Called when the session of an account begins whose token is in the keyring.

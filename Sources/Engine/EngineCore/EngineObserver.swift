@@ -39,21 +39,16 @@ package enum EngineEvent {
     case slideshowRemoved(Slideshow)
 }
 
-/// A reference to an observer, which does not keep it alive.
-struct EngineObserverReference {
-    weak var observer: (any EngineObserver)?
-}
-
 extension Engine {
     /// Adds an observer of later events. The engine references it weakly. An object is added only once.
     package func addObserver(_ observer: any EngineObserver) {
         removeObserver(observer)
-        observers.append(EngineObserverReference(observer: observer))
+        observers.append { [weak observer] in observer }
     }
 
     /// Removes an observer. It receives no further event.
     package func removeObserver(_ observer: any EngineObserver) {
-        observers.removeAll { $0.observer == nil || $0.observer === observer }
+        observers.removeAll { $0() == nil || $0() === observer }
     }
 
     /// Passes an event to the observers. The state that it reports must be stored.
@@ -62,8 +57,8 @@ extension Engine {
         // Otherwise the delivery in progress continues with this event.
         guard pendingEvents.count == 1 else { return }
         while let event = pendingEvents.first {
-            for observer in observers.compactMap(\.observer)
-            where observers.contains(where: { $0.observer === observer }) {
+            for observer in observers.compactMap({ $0() })
+            where observers.contains(where: { $0() === observer }) {
                 observer.handle(event)
             }
             pendingEvents.removeFirst()
