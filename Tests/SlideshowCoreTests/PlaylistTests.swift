@@ -133,32 +133,32 @@ struct SlideshowSearchTests {
 
     @Test mutating func `a search fetches five images, then looks up cached ones`() {
         for _ in 0..<5 {
-            expectAttempt(id, .fetch)
+            expectAttempt(id, mayFetchImage: true)
             let isOfPhoto = search.recordFailure(ProviderError.notFound(""), of: id)
             #expect(isOfPhoto)
         }
-        for _ in 0..<200 { expectAttempt(id, .lookUp) }
-        expectAttempt(id, .stop)
+        for _ in 0..<200 { expectAttempt(id, mayFetchImage: false) }
+        expectAttempt(id, mayFetchImage: nil)
         #expect(search.isStopped)
-        expectAttempt(id, .fetch, isLocal: true)
+        expectAttempt(id, mayFetchImage: true, isLocal: true)
     }
 
     @Test mutating func `after a failure of the network, only cached images are used`() {
-        expectAttempt(id, .fetch)
+        expectAttempt(id, mayFetchImage: true)
         let isOfPhoto = search.recordFailure(HTTPError.unreachable(""), of: id)
         #expect(!isOfPhoto)
-        expectAttempt(id, .lookUp)
-        expectAttempt(other, .fetch)
+        expectAttempt(id, mayFetchImage: false)
+        expectAttempt(other, mayFetchImage: true)
     }
 
     @Test mutating func `no fetch begins when the time is over, or the network may not be used`() {
-        expectAttempt(id, .lookUp, mayFetch: false)
+        expectAttempt(id, mayFetchImage: false, mayFetch: false)
         search.start -= .seconds(11)
-        expectAttempt(id, .lookUp)
+        expectAttempt(id, mayFetchImage: false)
     }
 
     private mutating func expectAttempt(
-        _ id: CombinedPhotoID, _ expected: SlideshowSearch.Attempt, mayFetch: Bool = true,
+        _ id: CombinedPhotoID, mayFetchImage expected: Bool?, mayFetch: Bool = true,
         isLocal: Bool = false
     ) {
         let attempt = search.attempt(id, mayFetch: mayFetch, isLocal: isLocal)

@@ -151,7 +151,7 @@ extension Slideshow {
         if let last = search.current, !search.hasSkipped {
             if isLook { return nil }
             if let shown = try await attempt(last, &search) {
-                return Candidate(shown: shown, positions: search.positions)
+                return (shown, search.positions)
             }
         }
         throw failure(of: search)
@@ -199,7 +199,7 @@ extension Slideshow {
                 if let shown = try await attempt(entry, &search) {
                     if settings.orientation.accepts(shown.photo) {
                         searchPosition = 0
-                        return Candidate(shown: shown, positions: search.positions)
+                        return (shown, search.positions)
                     }
                     // The photo was edited since its page was read.
                     try await skip(entry, isGone: false, &search)
@@ -251,17 +251,16 @@ extension Slideshow {
         let account = entry.id.account
         let attempt = search.attempt(
             entry.id, mayFetch: photos.mayFetch(account), isLocal: photos.isLocal(account))
-        guard attempt != .stop else { return nil }
-        var isCached = attempt == .lookUp
+        guard var mayFetch = attempt else { return nil }
         while true {
-            do { return try await load(entry.id, isCached: isCached) } catch {
+            do { return try await load(entry.id, isCached: !mayFetch) } catch {
                 if error is CancellationError { throw error }
-                if !isCached, !search.recordFailure(error, of: entry.id) {
-                    isCached = true
+                if mayFetch, !search.recordFailure(error, of: entry.id) {
+                    mayFetch = false
                     continue
                 }
                 let isGone = Self.isGone(error)
-                if isGone || !isCached { try await skip(entry, isGone: isGone, &search) }
+                if isGone || mayFetch { try await skip(entry, isGone: isGone, &search) }
                 return nil
             }
         }

@@ -9,12 +9,9 @@ internal import Translation
 ///
 /// ``Playlist`` and ``SlideshowSearch`` decide; this class has the timer, fetches images and stores transitions.
 package final class Slideshow {
-    /// The next photo, whose image has been fetched.
-    struct Candidate {
-        let shown: Playlist.Shown
-        /// The positions of the photo and of those that were passed over in the search for it.
-        var positions: [Int64] = []
-    }
+    /// The next photo, whose image has been fetched, and the positions of it and of the photos that were passed over in
+    /// the search for it.
+    typealias Candidate = (shown: Playlist.Shown, positions: [Int64])
 
     /// Called after a change of the state, which is stored.
     package var onChange: () -> Void = {}

@@ -48,12 +48,7 @@ package final class SlideshowReader {
     }
 
     /// The source and the order of its photos. What was read with others is not stored.
-    private struct Order: Equatable {
-        let source: SlideshowSource
-        let settings: String
-    }
-
-    private var order: Order { Order(source: source, settings: settings.order) }
+    private var order: (source: SlideshowSource, order: String) { (source, settings.order) }
 
     /// Adapts the parts of the playlist to those of the source.
     func updateParts() async throws {

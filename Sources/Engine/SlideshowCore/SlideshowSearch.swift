@@ -12,15 +12,6 @@ nonisolated struct SlideshowSearch {
     /// The maximum number of pages of remote sources.
     static let pageLimit = 5
 
-    enum Attempt {
-        /// The image may be fetched.
-        case fetch
-        /// The image is used only if it is cached.
-        case lookUp
-        /// The photo is skipped.
-        case stop
-    }
-
     /// The time after which no other fetch begins, so that a call of a client does not outlive its timeout.
     let timeLimit: Duration
     /// True if any photo suffices, without its image.
@@ -76,21 +67,22 @@ nonisolated struct SlideshowSearch {
     ///   - id: The photo.
     ///   - mayFetch: True if the network may be used for its account.
     ///   - isLocal: True if no service is asked for its image.
-    /// - Returns: The attempt, which is counted.
+    /// - Returns: True if the image may be fetched, false if it is used only if it is cached, which is counted; nil if the
+    ///   photo is skipped.
     mutating func attempt(
         _ id: CombinedPhotoID, mayFetch: Bool, isLocal: Bool = false
-    ) -> Attempt {
+    ) -> Bool? {
         hasSkipped = true
         if mayFetch, mayFetchImage(of: id.account, isLocal: isLocal) {
             if !isLocal { fetches += 1 }
-            return .fetch
+            return true
         }
         guard lookups < Self.lookupLimit else {
             isStopped = true
-            return .stop
+            return nil
         }
         lookups += 1
-        return .lookUp
+        return false
     }
 
     /// Decides if another page of a remote source is read.
