@@ -104,19 +104,15 @@ nonisolated package struct LikeOutbox: Sendable {
         }
         var new = OutboxRow(
             photo: row?.photo ?? photo, isWanted: isWanted, position: lastPosition + 1)
-        new.isPhotoKnown = cached != nil
         if isLocal {
             new.state = .local
         } else if let row, row.state != .local {
+            new = row
+            (new.isWanted, new.position, new.isRetried) = (isWanted, lastPosition + 1, false)
             // A request of the earlier row may reach the service.
-            new.state = row.isPending ? row.state : .queued
-            new.isMarked = row.isPending && row.isMarked
-            new.known = row.known
-            new.confirmed = row.confirmed
-            new.confirmation = row.confirmation
-            new.isInCache = row.isInCache
-            new.isAgreed = row.isAgreed
+            if !row.isPending { (new.state, new.isMarked) = (.queued, false) }
         }
+        new.isPhotoKnown = cached != nil
         return (isWanted, .store(new))
     }
 

@@ -31,15 +31,15 @@ package final class LikeSender {
     var worker: Task<Void, Never>?
     /// The photo and the state that the worker is sending.
     var inFlight: (photo: PhotoID, isWanted: Bool)?
-    var closing: Closing?
+    /// The error of calls that are no longer accepted: ``replaced`` or ``loggedOut``.
+    var closing: EngineError?
 
-    /// The reason why no more calls are accepted.
-    enum Closing {
-        /// Another session of the account takes over; the rows remain.
-        case replaced
-        /// The rows are being deleted, or are deleted.
-        case loggedOut
-    }
+    /// Another session of the account takes over; the rows remain.
+    private static let replaced = EngineError.cancelled(
+        Message("The session of the account ended; try again."))
+    /// The rows are being deleted, or are deleted.
+    private static let loggedOut = EngineError.cancelled(
+        Message("The like was dropped because the account was logged out; log in first."))
 
     /// A call of a client.
     final class Call {
@@ -85,7 +85,7 @@ package final class LikeSender {
             loading
             ?? Task {
                 let rows = try await store.run { table throws(StorageError) in try table.rows() }
-                guard closing == nil else { throw Self.error(closing) }
+                if let closing { throw closing }
                 for row in rows { outbox.insert(row) }
                 isUnavailable = isUnavailable || rows.contains { $0.state == .local }
                 isLoaded = true
@@ -157,7 +157,7 @@ package final class LikeSender {
     ///   ``EngineError/cancelled(_:)`` if the account logs out meanwhile; a storage error; for a toggle also the error of
     ///   the service if the photo is not cached and cannot be fetched.
     package func change(_ photo: PhotoID, _ isWanted: Bool?) async throws -> LikeReply {
-        guard closing == nil else { throw Self.error(closing) }
+        if let closing { throw closing }
         let call = Call(photo: photo, isWanted: isWanted)
         calls.append(call)
         let group = outbox.likeGroup(photo)
@@ -178,7 +178,7 @@ package final class LikeSender {
             } catch {
                 call.step = .reading
                 // A logout ends the calls itself.
-                if closing != .loggedOut { call.reply.complete(.failure(error)) }
+                if closing != Self.loggedOut { call.reply.complete(.failure(error)) }
             }
             undecided[group]?.removeFirst()
         }
@@ -191,7 +191,7 @@ package final class LikeSender {
         while true {
             let isDecided = try await changes.run {
                 let photos = try await ports.cachedPhotos(of: call.photo)
-                guard closing == nil else { throw Self.error(closing) }
+                if let closing { throw closing }
                 guard photos.first?.id == call.photo || !isFetchable else { return false }
                 // The time limit may have passed.
                 if !call.reply.isComplete { try await decide(call, photos) }
@@ -325,11 +325,11 @@ extension LikeSender {
     /// Ends the work, because another session replaces this one. The rows remain, and the other session sends them.
     package func close() {
         guard closing == nil else { return }
-        closing = .replaced
+        closing = Self.replaced
         worker?.cancel()
         replyToAllQueued()
         for call in calls where call.step == .reading {
-            call.reply.complete(.failure(Self.error(closing)))
+            call.reply.complete(.failure(Self.replaced))
         }
     }
 
@@ -338,7 +338,7 @@ extension LikeSender {
     ///
     /// - Throws: ``StorageError``; then the likes are still queued.
     package func clear() async throws {
-        closing = .loggedOut
+        closing = Self.loggedOut
         worker?.cancel()
         do {
             let keepsLocalLikes = ports.hasLocalLikes
@@ -350,7 +350,7 @@ extension LikeSender {
             close()
             throw error
         }
-        for call in calls { call.reply.complete(.failure(Self.error(closing))) }
+        for call in calls { call.reply.complete(.failure(Self.loggedOut)) }
         await store.scrub()
     }
 
@@ -358,14 +358,7 @@ extension LikeSender {
     private func end(_ call: Call, _ isWanted: Bool, _ outcome: LikeOutcome) {
         call.step = .stored(isWanted)
         // The reply of a call during a logout depends on the logout, which does not delete likes that are only local.
-        if closing == .replaced || ports.hasLocalLikes { reply(call, isWanted, outcome) }
-    }
-
-    static func error(_ closing: Closing?) -> EngineError {
-        closing == .loggedOut
-            ? .cancelled(
-                Message("The like was dropped because the account was logged out; log in first."))
-            : .cancelled(Message("The session of the account ended; try again."))
+        if closing == Self.replaced || ports.hasLocalLikes { reply(call, isWanted, outcome) }
     }
 }
 

@@ -26,7 +26,7 @@ nonisolated package struct OutboxRow: Hashable, Sendable {
     /// The time of the confirmation of ``known``.
     package var confirmed: Timestamp?
     /// The order of the rows of an account.
-    package let position: Int64
+    package var position: Int64
 
     // The following properties are not stored.
 
