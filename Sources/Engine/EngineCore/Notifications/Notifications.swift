@@ -17,14 +17,9 @@ package final class Notifications {
     private let presenter: (any NotificationPresenter)?
     private var policy = NotificationPolicy()
     private var pauses: [IssueSubject: Task<Void, Never>] = [:]
-    private var updates: [Int: Update] = [:]
-
-    /// The update in progress of one notification.
-    private final class Update {
-        /// True if the content changed since it was sent last.
-        var isDue = true
-        var pause: Task<Void, Never>?
-    }
+    /// The updates in progress, by the number of the notification. `isDue` is true if the content changed since it was
+    /// sent last.
+    private var updates: [Int: (isDue: Bool, pause: Task<Void, Never>?)] = [:]
 
     init(_ engine: Engine, _ presenter: (any NotificationPresenter)?) {
         self.engine = engine
@@ -81,35 +76,34 @@ package final class Notifications {
         // A withdrawal is immediate. If the notification is being shown, the update in progress withdraws it again.
         if policy.content(number) == nil { presenter?.withdraw(number) }
         if let update = updates[number] {
-            update.isDue = true
+            updates[number]?.isDue = true
             if policy.content(number) == nil { update.pause?.cancel() }
             return
         }
         guard policy.content(number) != nil else { return }
-        let update = Update()
-        updates[number] = update
+        updates[number] = (isDue: true, pause: nil)
         Task { [weak self] in
-            await self?.show(number, update)
+            await self?.update(number)
             self?.updates[number] = nil
         }
     }
 
-    private func show(_ number: Int, _ update: Update) async {
-        while update.isDue {
-            update.isDue = false
+    private func update(_ number: Int) async {
+        while updates[number]?.isDue == true {
+            updates[number]?.isDue = false
             guard let content = policy.content(number) else {
                 presenter?.withdraw(number)
                 return
             }
             guard await presenter?.show(content, as: number) == true else {
-                if !update.isDue { policy.notShown(number) }
+                if updates[number]?.isDue == false { policy.notShown(number) }
                 continue
             }
             let pause = clock.after(Self.updatePause) {}
-            update.pause = pause
+            updates[number]?.pause = pause
             if policy.content(number) != nil { await pause.value }
             pause.cancel()
-            update.pause = nil
+            updates[number]?.pause = nil
         }
     }
 }
