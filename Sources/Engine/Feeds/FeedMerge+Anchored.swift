@@ -90,12 +90,9 @@ nonisolated extension FeedMerge {
 
     // MARK: Anchors
 
-    private struct Anchors {
-        /// The keys of the anchors, the highest first.
-        var keys: [String] = []
-        /// The entries between the anchors that the page has at another position or does not have.
-        var covered: [Entry] = []
-    }
+    /// The keys of anchors, the highest first, and the entries between the anchors that the page has at another position
+    /// or does not have.
+    private typealias Anchors = (keys: [String], covered: [Entry])
 
     /// Finds the certain anchors of a page.
     private func anchors(
@@ -108,15 +105,15 @@ nonisolated extension FeedMerge {
             key < upper ?? FeedOrder.top && key >= end ?? ""
         }
         let keys = Self.longestDescent(candidates)
-        guard let first = keys.first, let last = keys.last else { return Anchors() }
+        guard let first = keys.first, let last = keys.last else { return ([], []) }
         let span = try order.entries(from: last, below: upper)
             .filter { $0.isLive && (isAdjacent || $0.key <= first) }
         let isRow = keys.count >= 3 && span.suffix(3).map(\.key) == keys.suffix(3)
         guard 2 * keys.count > span.count || isRow, isAdjacent || keys.count > 1 else {
-            return Anchors()
+            return ([], [])
         }
         let kept = Set(keys)
-        return Anchors(keys: keys, covered: span.filter { !kept.contains($0.key) })
+        return (keys, span.filter { !kept.contains($0.key) })
     }
 
     /// Returns the longest strictly descending subsequence of keys; of several, the one with the highest last key.
