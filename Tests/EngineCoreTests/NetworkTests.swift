@@ -98,7 +98,7 @@ struct NetworkTests {
 
     // MARK: Several accounts of one host
 
-    private let target = HostProbes.Target(provider: "service", host: "https://api.service.test")
+    private let target = "service https://api.service.test"
 
     @Test func `a provider at the host of another one does not take its accounts offline`()
         async throws
@@ -147,7 +147,7 @@ struct NetworkTests {
         try await probeCount.wait { $0 == 1 ? true : nil }
         // Another host is not affected.
         #expect(
-            await probes.probe(HostProbes.Target(provider: "service", host: "https://other.test")) {
+            await probes.probe("service https://other.test") {
                 .available
             } == .available)
         isOpen.update { $0 = true }

@@ -45,7 +45,8 @@ extension Engine {
             ?? (method.usesOAuth ? provider.info.id : account.id.text)
         let service = RemoteService(
             account.id, session, credentials, stores, store.likes(of: account.id),
-            provider: provider.info.id, host: host, allowsLoopback: client.allowsLoopback,
+            // A plugin may name any host and report any result, so providers share no probes.
+            probeTarget: "\(provider.info.id) \(host)", allowsLoopback: client.allowsLoopback,
             showsLocation: settings["ShowLocation"] == "true",
             isWatched: { [weak account] in account?.feedWatch.isWatched($0) == true },
             isMetered: { [weak self] in self?.isMetered ?? false }

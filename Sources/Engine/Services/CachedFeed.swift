@@ -33,7 +33,8 @@ final class CachedFeed {
     /// The number of responses for tops.
     var responseCount = 0
     let tops = SingleFlight<SourceID, FeedTables.Merge>()
-    let fills = SingleFlight<Fill, FeedTables.Merge>()
+    /// The requests for parts below the tops, by the source and the key of the part.
+    let fills = SingleFlight<[String], FeedTables.Merge>()
     private let photos = SingleFlight<PhotoID, CachedPhoto>()
     private let listings = SingleFlight<AccountID, [Source]>()
     /// Runs one merge at a time, so that other accounts wait for one transaction.
@@ -51,11 +52,6 @@ final class CachedFeed {
     private var pauses: [SourceID: Timestamp] = [:]
     /// The sources of which a part is refreshed in the background.
     private var partRefreshes: Set<SourceID> = []
-
-    struct Fill: Hashable {
-        let source: SourceID
-        let key: String
-    }
 
     init(
         _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore, owner: RemoteService

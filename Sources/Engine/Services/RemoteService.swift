@@ -28,8 +28,8 @@ package final class RemoteService: AccountPhotos {
     /// The time of the next retry; nil if none is planned.
     package var retryAt: Timestamp? { retry?.due }
     let account: AccountID
-    /// The host of its requests. Accounts of one provider at one host share probes.
-    private let probeTarget: HostProbes.Target
+    /// The provider and the host of the requests. Accounts with an equal text share probes.
+    private let probeTarget: String
     package let credentials: Credentials
     let stores: RemoteStores
     let isWatched: (SourceID) -> Bool
@@ -75,8 +75,7 @@ package final class RemoteService: AccountPhotos {
     ///   - credentials: The credentials of the requests of the session.
     ///   - stores: The stores of remote accounts.
     ///   - outbox: The stored likes of the account.
-    ///   - provider: The ID of the provider.
-    ///   - host: The host of the requests, or the ID of an account without a host.
+    ///   - probeTarget: The provider and the host of the requests. Accounts with an equal text share probes.
     ///   - allowsLoopback: True if the service may name addresses on loopback.
     ///   - showsLocation: True if the user allows that photos have their place.
     ///   - isWatched: Returns true if at least one watcher watches a source.
@@ -84,7 +83,7 @@ package final class RemoteService: AccountPhotos {
     ///   - report: Receives the changes.
     package init(
         _ account: AccountID, _ session: any Session, _ credentials: Credentials,
-        _ stores: RemoteStores, _ outbox: OutboxStore, provider: String, host: String,
+        _ stores: RemoteStores, _ outbox: OutboxStore, probeTarget: String,
         allowsLoopback: Bool, showsLocation: Bool, isWatched: @escaping (SourceID) -> Bool,
         isMetered: @escaping () -> Bool, report: @escaping (ServiceReport) -> Void
     ) {
@@ -95,7 +94,7 @@ package final class RemoteService: AccountPhotos {
         self.isMetered = isMetered
         self.report = report
         self.stores = stores
-        probeTarget = HostProbes.Target(provider: provider, host: host)
+        self.probeTarget = probeTarget
         self.allowsLoopback = allowsLoopback
         self.showsLocation = showsLocation
         credentials.onChange = { [weak self] in self?.credentialsChanged() }

@@ -40,25 +40,16 @@ package struct RemoteStores {
 
 /// A coordinator of probes. One probe of a host runs at a time, and the accounts that use the host share its result.
 final class HostProbes {
-    /// A host that accounts of one provider use.
-    ///
-    /// Probes are not shared between providers, because a plugin may name any host and report any result.
-    struct Target: Hashable {
-        let provider: String
-        /// The origin, or the ID of an account without a host.
-        let host: String
-    }
-
-    private var running: [Target: Task<ServiceHealth.Verdict, Never>] = [:]
+    private var running: [String: Task<ServiceHealth.Verdict, Never>] = [:]
 
     /// Probes a host after the probes in progress, unless one of them finds the host unreachable.
     ///
     /// - Parameters:
-    ///   - target: The host.
+    ///   - target: The provider and the host.
     ///   - probe: Sends a request, and returns its result.
     /// - Returns: The result, which may be that of another account.
     func probe(
-        _ target: Target, _ probe: @escaping @MainActor () async -> ServiceHealth.Verdict
+        _ target: String, _ probe: @escaping @MainActor () async -> ServiceHealth.Verdict
     ) async -> ServiceHealth.Verdict {
         while let other = running[target] {
             let verdict = await other.value
