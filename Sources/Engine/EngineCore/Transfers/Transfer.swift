@@ -55,11 +55,11 @@ package final class Transfer: RetainedItem {
                 let source = try await original.open { [weak self] in
                     self?.update($0.received, of: $0.total)
                 }
-                let copy = try FileCopy(of: source, to: destination)
-                update(0, of: copy.total)
-                try await copy.run { [weak self] in self?.update($0, of: copy.total) }
+                let size = try await destination.copy(source) { [weak self] in
+                    self?.update($0, of: $1)
+                }
                 if !hasEnded {
-                    (received, total) = (copy.total, copy.total)
+                    (received, total) = (size, size)
                     end(.done)
                     // Best effort: the transfer has succeeded even if the service cannot count it.
                     Task { try? await original.count() }

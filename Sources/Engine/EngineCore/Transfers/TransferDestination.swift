@@ -1,6 +1,11 @@
 internal import CLinux
+internal import Dispatch
 package import EngineModel
 internal import Glibc
+internal import ProviderKit
+internal import Synchronization
+internal import System
+internal import Translation
 
 /// A descriptor of a caller to which a photo is written: a file, a pipe or a socket.
 ///
@@ -13,17 +18,14 @@ nonisolated package final class TransferDestination: Sendable {
     ///
     /// Source: pipe(7), PIPE_BUF.
     private static let pipeBytes = 4096
-
-    private enum Kind {
-        /// A regular file or a block device, which is always ready.
-        case file
-        case socket
-        /// Any other file, which may block a writer.
-        case stream
-    }
+    private static let bufferBytes = 256 << 10
 
     private let descriptor: Int32
-    private let kind: Kind
+    /// The type of the file, for example `S_IFSOCK`.
+    private let type: mode_t
+    private let copied = Atomic(0)
+    /// True if a report of ``copied`` is scheduled on the main queue.
+    private let isReportScheduled = Atomic(false)
 
     /// Duplicates `original`, which the caller still owns.
     ///
@@ -37,17 +39,88 @@ nonisolated package final class TransferDestination: Sendable {
         }
         var status = stat()
         guard fstat(original, &status) == 0 else { throw .cannotWrite(errno) }
-        kind =
-            switch status.st_mode & S_IFMT {
-            case S_IFREG, S_IFBLK: .file
-            case S_IFSOCK: .socket
-            default: .stream
-            }
+        type = status.st_mode & S_IFMT
         descriptor = fcntl(original, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { throw .cannotWrite(errno) }
     }
 
     deinit { close(descriptor) }
+
+    /// Copies a whole file, without a time limit. The copy has its own queue, because the reader or the disk may be slow.
+    ///
+    /// - Parameters:
+    ///   - source: A file that is open for reading, at its beginning. It is closed. Data that is appended later, possibly
+    ///     by this copy, is not copied.
+    ///   - progress: Called at the start, and with the number of bytes written. The second argument is the size of the
+    ///     file. It may be called once more after this returns.
+    /// - Returns: The size of the file.
+    /// - Throws: ``EngineError/cannotWrite(_:)``; ``ProviderError/failed(_:)`` if the source cannot be read;
+    ///   `CancellationError` if the task is cancelled. Nothing is written after this returns or throws.
+    @MainActor
+    func copy(
+        _ source: Int32, _ progress: @escaping @MainActor (_ copied: Int, _ total: Int) -> Void
+    ) async throws -> Int {
+        defer { close(source) }
+        var status = stat()
+        guard fstat(source, &status) == 0, let ends = try? PipeEnds() else {
+            throw EngineError.cannotWrite(errno)
+        }
+        // The reading end becomes readable, permanently, when the copy is cancelled.
+        let (cancelled, trigger) = (ends.takeReading(), ends.takeWriting())
+        defer { for end in [cancelled, trigger] { close(end) } }
+        let total = Int(status.st_size)
+        progress(0, total)
+        try await withTaskCancellationHandler {
+            try await DispatchQueue(label: "transfer").run {
+                try self.copy(total, from: source, until: cancelled) { progress($0, total) }
+            }
+        } onCancel: {
+            _ = Glibc.write(trigger, "!", 1)
+        }
+        return total
+    }
+
+    private func copy(
+        _ total: Int, from source: Int32, until cancelled: Int32,
+        _ progress: @escaping @MainActor (Int) -> Void
+    ) throws {
+        var buffer = [UInt8](repeating: 0, count: min(Self.bufferBytes, max(1, total)))
+        var left = total
+        while left > 0 {
+            let count = read(source, &buffer, min(buffer.count, left))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else {
+                throw ProviderError.failed(
+                    Message(
+                        verbatim: "The photo cannot be read: \(String(cString: strerror(errno)))."))
+            }
+            guard count > 0 else {
+                throw ProviderError.failed(
+                    Message(verbatim: "The photo changed while it was being copied; try again."))
+            }
+            try buffer.withUnsafeBytes { try write($0[..<count], until: cancelled, progress) }
+            left -= count
+        }
+    }
+
+    private func write(
+        _ bytes: Slice<UnsafeRawBufferPointer>, until cancelled: Int32,
+        _ progress: @escaping @MainActor (Int) -> Void
+    ) throws {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = try write(UnsafeRawBufferPointer(rebasing: rest), until: cancelled)
+            rest = rest.dropFirst(count)
+            copied.add(count, ordering: .relaxed)
+            guard !isReportScheduled.exchange(true, ordering: .acquiringAndReleasing) else {
+                continue
+            }
+            DispatchQueue.main.async {
+                self.isReportScheduled.store(false, ordering: .releasing)
+                progress(self.copied.load(ordering: .relaxed))
+            }
+        }
+    }
 
     /// Writes some of `bytes`, at least one. Blocks until that is possible.
     ///
@@ -58,18 +131,20 @@ nonisolated package final class TransferDestination: Sendable {
     /// - Throws: ``EngineError/cannotWrite(_:)``; `CancellationError` after the end of the wait.
     ///
     /// The corresponding C function is `write`.
-    func write(_ bytes: UnsafeRawBufferPointer, until cancelled: Int32) throws -> Int {
+    private func write(_ bytes: UnsafeRawBufferPointer, until cancelled: Int32) throws -> Int {
         while true {
             try waitUntilReady(cancelled)
             let count =
-                switch kind {
-                case .file: Glibc.write(descriptor, bytes.baseAddress, bytes.count)
-                case .stream:
-                    Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, Self.pipeBytes))
-                case .socket:
+                switch type {
+                // Always ready.
+                case S_IFREG, S_IFBLK: Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+                case S_IFSOCK:
                     send(
                         descriptor, bytes.baseAddress, bytes.count,
                         Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
+                // Any other file may block a writer.
+                default:
+                    Glibc.write(descriptor, bytes.baseAddress, min(bytes.count, Self.pipeBytes))
                 }
             if count > 0 { return count }
             guard count < 0 else { throw EngineError.cannotWrite(EIO) }
