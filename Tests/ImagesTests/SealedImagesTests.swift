@@ -14,8 +14,7 @@ struct SealedImagesTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        images = SealedImages(
-            clock: clock, limits: SealedCopies.Limits(bytes: (300, 200), count: (4, 3)))
+        images = SealedImages(clock: clock, limits: (bytes: (300, 200), count: (4, 3)))
     }
 
     private func source(_ name: String, _ contents: String) throws -> Int32 {
