@@ -207,29 +207,22 @@ package final class CombinedFeed {
         let elapsed = engine.ports.clock.stopwatch()
         while let requests = merge.advance() {
             let rest = max(Self.timeout - elapsed(), Self.shortTimeout)
-            for (request, result) in await read(requests, of: walk, timeout: rest) {
+            // The accounts are read in parallel.
+            let tasks = requests.map { request in
+                Task.immediate { try await read(request, of: walk[request.member], rest) }
+            }
+            let results = await withTaskCancellationHandler {
+                var results: [Result<Page, any Error>] = []
+                for task in tasks { results.append(await task.result) }
+                return results
+            } onCancel: {
+                for task in tasks { task.cancel() }
+            }
+            for (request, result) in zip(requests, results) {
                 try supply(result, of: walk[request.member], for: request, to: &merge)
             }
         }
         return merge
-    }
-
-    /// Reads accounts in parallel.
-    private func read(
-        _ requests: [CombinedMerge.Request], of walk: [Participant], timeout: Duration
-    ) async -> [(CombinedMerge.Request, Result<Page, any Error>)] {
-        let tasks = requests.map { request in
-            Task.immediate { try await read(request, of: walk[request.member], timeout) }
-        }
-        return await withTaskCancellationHandler {
-            var results: [(CombinedMerge.Request, Result<Page, any Error>)] = []
-            for (request, task) in zip(requests, tasks) {
-                results.append((request, await task.result))
-            }
-            return results
-        } onCancel: {
-            for task in tasks { task.cancel() }
-        }
     }
 
     private func read(

@@ -15,14 +15,9 @@ internal import Translation
 /// The next photo is known only if the next photo of every account is known. An account that had few photos on the
 /// page is read in small steps, so that few photos are read that the page does not contain.
 nonisolated struct CombinedMerge {
-    /// A read that the merge needs.
-    struct Request: Equatable {
-        /// The index of the account in the list of accounts at the beginning.
-        let member: Int
-        /// The position after which to read; nil for the beginning of the source.
-        let position: String?
-        let count: Int
-    }
+    /// A read that the merge needs: the index of the account in the list of accounts at the beginning, the position after
+    /// which to read, which is nil for the beginning of the source, and the number of photos.
+    typealias Request = (member: Int, position: String?, count: Int)
 
     /// The progress of an account.
     private struct Feed {
@@ -95,10 +90,8 @@ nonisolated struct CombinedMerge {
     /// Returns the reads of the accounts whose next photo is not known.
     private func requests() -> [Request] {
         feeds.indices.filter { feeds[$0].needsRead }.map { index in
-            Request(
-                member: index,
-                position: feeds[index].entry.position.flatMap { $0.isEmpty ? nil : $0 },
-                count: readCount(feeds[index]))
+            let position = feeds[index].entry.position
+            return (index, position?.isEmpty == true ? nil : position, readCount(feeds[index]))
         }
     }
 
