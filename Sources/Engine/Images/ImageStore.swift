@@ -250,8 +250,8 @@ package final class ImageStore {
         let number = lastPart
         let (part, descriptor) = try await onFiles { files in
             let part = files.partPath(key, number)
-            return Result { (part, try files.create(part, for: key)) }
-        }.get()
+            return (part, try files.create(part, for: key))
+        }
         var request = HTTPRequest(.get, key.url)
         request.addressSource = .service
         request.allowsLoopback = allowsLoopback
@@ -269,7 +269,7 @@ package final class ImageStore {
         let checked = now().secondsSince1970
         return try await onFiles { files in
             defer { close(descriptor) }
-            let outcome = Result { () throws -> String? in
+            do {
                 let response = try result.get()
                 if response.status == 304, var known {
                     known.checked = checked
@@ -282,10 +282,11 @@ package final class ImageStore {
                 let path = try files.store(part, descriptor, as: key, validators)
                 files.evict(keeping: path)
                 return path
+            } catch {
+                unlink(part)
+                throw error
             }
-            if case .failure = outcome { unlink(part) }
-            return outcome
-        }.get()
+        }
     }
 
     nonisolated private static func check(
@@ -333,10 +334,10 @@ package final class ImageStore {
         }
     }
 
-    private func onFiles<Value: Sendable>(
-        _ body: @escaping @Sendable (ImageFiles) -> Value
-    ) async -> Value {
-        await queue.run { [files] in body(files) }
+    private func onFiles<Value: Sendable, Failure: Error>(
+        _ body: @escaping @Sendable (ImageFiles) throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await queue.run { [files] () throws(Failure) in try body(files) }
     }
 }
 
