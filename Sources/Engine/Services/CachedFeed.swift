@@ -10,12 +10,8 @@ internal import Translation
 /// The photos of a remote account. Cached photos are served at once and refreshed in the background if they are old;
 /// other photos are fetched.
 final class CachedFeed {
-    /// The age from which the top of a source is refreshed when it is read.
-    static let freshness = SourceActivity.freshness
     /// The maximum number of pages of the service for one page of a client.
     static let fillLimit = 8
-    /// The time after a refresh in which a read starts no other one, because the refresh may have failed.
-    static let retryPause = SourceActivity.retryPause
     /// The maximum number of pages of the service for one refresh.
     static let refreshLimit = 5
     /// The time for which a page waits for the response about the end of its source.
@@ -144,7 +140,9 @@ final class CachedFeed {
                 // Many pages had no photos. A client continues at the position that was reached, later.
                 if slice.photos.isEmpty, isPaused(source) { return page(hasMore: true) }
                 guard requests < Self.fillLimit else {
-                    if slice.photos.isEmpty { pauses[source] = owner.now + Self.retryPause }
+                    if slice.photos.isEmpty {
+                        pauses[source] = owner.now + SourceActivity.retryPause
+                    }
                     return page(hasMore: true)
                 }
                 do {
@@ -171,7 +169,7 @@ final class CachedFeed {
     private func isPaused(_ source: SourceID) -> Bool {
         guard let end = pauses[source] else { return false }
         let now = owner.now
-        if now < end, end <= now + Self.retryPause { return true }
+        if now < end, end <= now + SourceActivity.retryPause { return true }
         pauses[source] = nil
         return false
     }
@@ -193,7 +191,8 @@ final class CachedFeed {
         let now = owner.now
         // A part from the future was fetched before the clock was set back.
         let start = Timestamp(
-            secondsSince1970: now.secondsSince1970 - Self.freshness.components.seconds + 1)
+            secondsSince1970: now.secondsSince1970 - SourceActivity.freshness.components.seconds + 1
+        )
         return try await store.read(account) {
             (tables) throws -> (FeedTables.SourceState, FeedOrder.Slice)? in
             let state =
@@ -212,7 +211,9 @@ final class CachedFeed {
     ) {
         let now = owner.now
         guard !owner.isMetered() else { return }
-        if let last = partFailures[source], last <= now, now < last + Self.retryPause { return }
+        if let last = partFailures[source], last <= now, now < last + SourceActivity.retryPause {
+            return
+        }
         guard partRefreshes.insert(source).inserted else { return }
         Task {
             defer { partRefreshes.remove(source) }

@@ -1,4 +1,5 @@
 internal import EngineModel
+internal import Feeds
 internal import Likes
 internal import Logging
 package import ProviderKit
@@ -108,7 +109,11 @@ extension RemoteService {
     private func refreshLikeCountIfDue() {
         guard isCountDue, likes?.outbox.pending.isEmpty == true else { return }
         isCountDue = false
-        Task { await refreshLikeCount() }
+        Task {
+            // The number of the service then replaces the one that was counted here.
+            try? await stores.feeds.run(account) { try $0.trustLikeCount() }
+            await probe()
+        }
     }
 }
 

@@ -186,12 +186,6 @@ extension RemoteService {
         return (try? await image(key)) ?? ""
     }
 
-    /// Fetches the number of likes, which then replaces the number that was counted here.
-    func refreshLikeCount() async {
-        try? await stores.feeds.run(account) { try $0.trustLikeCount() }
-        await probe()
-    }
-
     package func setAvatar(_ file: String) async throws {
         throw EngineError.notSupported(Message("This service does not support avatars."))
     }
@@ -325,20 +319,17 @@ extension RemoteService {
         }
     }
 
-    /// Records that the service sends no images until a time, and announces it once.
-    private func recordImageLimit(_ until: Timestamp) {
-        guard until != imagesLimitedUntil else { return }
-        imagesLimitedUntil = until
-        report(.event(.changed(.state)))
-    }
-
     /// Fetches an image. A logout cancels the fetch; its error differs from that of a cancellation by the caller.
     private func untilLogout<Value>(_ fetch: () async throws -> Value) async throws -> Value {
         guard !isForgotten else { throw Self.loggedOutError }
         do {
             return try await fetch()
         } catch ProviderError.rateLimited(let until?) {
-            recordImageLimit(until)
+            // The limit is announced once.
+            if until != imagesLimitedUntil {
+                imagesLimitedUntil = until
+                report(.event(.changed(.state)))
+            }
             throw ProviderError.rateLimited(until: until)
         } catch is CancellationError where isForgotten {
             throw Self.loggedOutError
