@@ -87,6 +87,8 @@ extension FakeFolderSession {
     }
     func setAvatar(_ file: String) async throws {}
     func setWatched(_ isWatched: Bool) {}
+    var hasUnreportedFolders: Bool { false }
+    func refreshUnreported() async {}
     func clockChanged() {}
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws {}
 }

@@ -1,7 +1,6 @@
 package import EngineModel
 internal import Glibc
 internal import Images
-internal import Logging
 package import ProviderKit
 internal import Quoting
 internal import Services

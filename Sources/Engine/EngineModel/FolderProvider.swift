@@ -134,11 +134,6 @@ nonisolated package protocol FolderSession: Session {
     func setMarked(_ photos: Set<PhotoID>, _ mark: PhotoMark) async throws
 }
 
-nonisolated extension FolderSession {
-    package var hasUnreportedFolders: Bool { false }
-    package func refreshUnreported() async {}
-}
-
 /// A reason for which a photo keeps its ID, although its file moves and the cache is lost. The raw values are stored.
 nonisolated package enum PhotoMark: String, Sendable {
     /// The user likes the photo.

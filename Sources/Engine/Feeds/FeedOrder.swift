@@ -276,14 +276,4 @@ nonisolated package struct FeedOrder {
             """, .integer(last))
         try run("UPDATE source SET horizon = ?2 WHERE key = ?1", .integer(last))
     }
-
-    // MARK: Likes
-
-    /// Inserts a photo that the user has just liked at the top.
-    func putOnTop(_ photo: PhotoID, born generation: Int64) throws(StorageError) {
-        let highest = try neighbour(below: nil)
-        for key in OrderKey.keys(1, above: highest, below: nil, near: .lower) {
-            try insert(photo, at: key, born: generation)
-        }
-    }
 }

@@ -151,7 +151,10 @@ nonisolated package struct FeedTables {
             if let key {
                 try order.end(at: key, generation)
             } else {
-                try order.putOnTop(photo.id, born: generation)
+                let highest = try order.neighbour(below: nil)
+                for key in OrderKey.keys(1, above: highest, below: nil, near: .lower) {
+                    try order.insert(photo.id, at: key, born: generation)
+                }
                 new += 1
             }
         }

@@ -228,16 +228,13 @@ package final class ImageStore {
             limitedHosts[host] = nil
             return path
         } catch {
-            if case ProviderError.rateLimited(let until) = error { limitedHosts[host] = until }
-            if Self.isAboutFullDisk(error) { disk.recordFullDisk() }
+            switch error {
+            case ProviderError.rateLimited(let until): limitedHosts[host] = until
+            case StorageError.full, HTTPError.cannotWrite(ENOSPC), HTTPError.cannotWrite(EDQUOT):
+                disk.recordFullDisk()
+            default: break
+            }
             throw error
-        }
-    }
-
-    nonisolated private static func isAboutFullDisk(_ error: any Error) -> Bool {
-        switch error {
-        case StorageError.full, HTTPError.cannotWrite(ENOSPC), HTTPError.cannotWrite(EDQUOT): true
-        default: false
         }
     }
 

@@ -2,7 +2,6 @@ internal import EngineModel
 internal import ProviderKit
 internal import Storage
 internal import System
-internal import Translation
 
 // The worker, which sends the pending likes one after the other.
 extension LikeSender {

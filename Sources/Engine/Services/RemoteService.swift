@@ -157,15 +157,12 @@ package final class RemoteService: AccountPhotos {
     package var notices: [String] {
         // Another state has its own reason, which is that of the sources as well.
         let problems = state == .ready ? feed?.activity.problems ?? [] : []
-        return problems.prefix(Self.maximumNotices)
-            + [imageLimit, likesDenial?.translated].compactMap(\.self)
-    }
-
-    private var imageLimit: String? {
-        guard now < imagesLimitedUntil, let time = imagesLimitedUntil.localClock(now: now) else {
-            return nil
-        }
-        return tr("The service sends no more images until {time}.", ["time": time])
+        let imageLimit = now < imagesLimitedUntil ? imagesLimitedUntil.localClock(now: now) : nil
+        let others = [
+            imageLimit.map { tr("The service sends no more images until {time}.", ["time": $0]) },
+            likesDenial?.translated,
+        ]
+        return problems.prefix(Self.maximumNotices) + others.compactMap(\.self)
     }
 
     package func adopt(_ token: OAuthToken) {

@@ -207,13 +207,6 @@ extension Slideshow {
         }
     }
 
-    /// Applies changed descriptions of photos.
-    private func photosChanged(_ account: AccountID, _ changed: [Photo]) {
-        let ids = changed.map { CombinedPhotoID(account, $0.id) }
-        update(Dictionary(zip(ids, changed)) { $1 })
-        reader.addSized(account, changed)
-    }
-
     /// Checks the current photo if it is of an account whose photos may be other ones, for example of another folder.
     private func checkCurrent(of account: AccountID) {
         guard playlist.current?.id.account == account, photos.isLoggedIn(account) else { return }
@@ -259,7 +252,8 @@ extension Slideshow {
             if settings.hasSource(of: account) { checkSourceSoon() }
             reader.sourceChanged(account, source, new: new)
         case .photosChanged(let photos):
-            photosChanged(account, photos)
+            update(Dictionary(photos.map { (CombinedPhotoID(account, $0.id), $0) }) { $1 })
+            reader.addSized(account, photos)
             // Any photo may have changed.
             if photos.isEmpty { checkCurrent(of: account) }
         case .photosRemoved(let photos):

@@ -1,7 +1,6 @@
 internal import EngineModel
 package import ProviderKit
 internal import Quoting
-internal import Translation
 
 /// The photos and likes of the combined account.
 extension CombinedFeed {

@@ -1,5 +1,4 @@
 internal import EngineModel
-internal import Logging
 internal import OAuth
 internal import ProviderKit
 internal import Quoting

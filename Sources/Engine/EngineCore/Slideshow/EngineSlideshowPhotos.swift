@@ -1,6 +1,5 @@
 internal import EngineModel
 internal import Feeds
-internal import Logging
 internal import ProviderKit
 internal import Quoting
 internal import Services
