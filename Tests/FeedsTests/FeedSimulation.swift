@@ -367,8 +367,16 @@ struct FeedSimulation {
                 FeedPosition(
                     epoch: state.epoch, generation: place?.generation ?? state.generation, key: $0)
             }
-            switch slice.following {
-            case .end:
+            if slice.hasMore { return (photos, next) }
+            if let gap = slice.gap {
+                guard photos.count < count else { return (photos, next) }
+                let gap = prepared(gap)
+                if gap.isDoubtful, isOld(state.fetched, after: 600) { try refresh() }
+                let request = Request(part: gap, generation: nil, responses: fetch(gap.token))
+                if try store(request).isLost {
+                    return photos.isEmpty ? nil : (photos, next)
+                }
+            } else {
                 if isEndChecked || endRequested.map({ !isOld($0, after: 3600) }) ?? false {
                     return (photos, nil)
                 }
@@ -382,15 +390,6 @@ struct FeedSimulation {
                 } else {
                     top = nil
                     try refresh()
-                }
-            case .photos: return (photos, next)
-            case .gap(let gap):
-                guard photos.count < count else { return (photos, next) }
-                let gap = prepared(gap)
-                if gap.isDoubtful, isOld(state.fetched, after: 600) { try refresh() }
-                let request = Request(part: gap, generation: nil, responses: fetch(gap.token))
-                if try store(request).isLost {
-                    return photos.isEmpty ? nil : (photos, next)
                 }
             }
         }

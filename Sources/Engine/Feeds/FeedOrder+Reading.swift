@@ -14,20 +14,15 @@ nonisolated extension FeedOrder {
         package var photos: [CachedPhoto] = []
         /// The order keys of the photos.
         package var keys: [String] = []
-        /// The kind of position after the last photo.
-        package var following = Following.end
-        /// The part that should be fetched again first, among those from the position to ``following``. The top is not
-        /// among them.
+        /// True if more cached photos follow.
+        package var hasMore = false
+        /// The gap that follows; nil if more cached photos follow, and at the end of the source.
+        package var gap: Part?
+        /// The part that should be fetched again first, among those from the position to the end of the slice. The top is
+        /// not among them.
         package var outdated: Part?
         /// The lowest part of a source that is cached to its end; nil if the source has one part.
         package var lowest: Part?
-    }
-
-    package enum Following: Sendable {
-        /// More cached photos.
-        case photos
-        case gap(Part)
-        case end
     }
 
     /// A part of a source below its top: the page of one page token.
@@ -55,7 +50,7 @@ nonisolated extension FeedOrder {
     ///   - place: The position; nil for the top.
     ///   - count: The number of photos at most.
     ///   - fresh: The range of time in which parts were fetched that are not outdated.
-    /// - Returns: The photos, and the kind of position after them.
+    /// - Returns: The photos, and what follows.
     /// - Throws: ``StorageError``.
     package func slice(
         in generation: Int64, below place: FeedPosition?, count: Int, fresh: ClosedRange<Timestamp>
@@ -67,7 +62,6 @@ nonisolated extension FeedOrder {
             .integer(generation)
         ).first
         var slice = Slice()
-        var isMore = false
         try database.query(
             """
             SELECT \(FeedPhotos.columns), entry.key FROM entry
@@ -87,21 +81,18 @@ nonisolated extension FeedOrder {
             ]
         ) { row throws(StorageError) in
             guard slice.photos.count < count else {
-                isMore = true
+                slice.hasMore = true
                 return
             }
             slice.photos.append(FeedPhotos.photo(row))
             slice.keys.append(row.text(FeedPhotos.columnCount))
         }
-        if isMore {
-            slice.following = .photos
-        } else if let gap {
-            slice.following = .gap(gap)
-        } else {
-            slice.lowest = try parts("TRUE ORDER BY key LIMIT 1").first
+        if !slice.hasMore {
+            slice.gap = gap
+            if gap == nil { slice.lowest = try parts("TRUE ORDER BY key LIMIT 1").first }
         }
         // Parts without photos are included, because photos may have been added there later.
-        let end = (isMore ? slice.keys.last : gap?.key) ?? ""
+        let end = (slice.hasMore ? slice.keys.last : gap?.key) ?? ""
         if end < start { slice.outdated = try outdated(from: start, to: end, fresh) }
         return slice
     }

@@ -116,8 +116,8 @@ final class CachedFeed {
                     return FeedPosition(epoch: epoch, generation: generation, key: key).text
                 }
             }
-            switch slice.following {
-            case .end:
+            if slice.hasMore { return page(hasMore: true) }
+            guard let gap = slice.gap else {
                 guard !isEndChecked, !owner.isMetered(), owner.state == .ready,
                     activity.isEndOld(source, now: owner.now)
                 else { return page(hasMore: false) }
@@ -131,27 +131,23 @@ final class CachedFeed {
                     await check.value
                 } onTimeout: {
                 }
-            case .photos: return page(hasMore: true)
-            case .gap(let gap):
-                guard slice.photos.count < count, fillsGaps || slice.photos.isEmpty else {
-                    return page(hasMore: true)
-                }
-                guard mayRequest else { return nil }
-                // Many pages had no photos. A client continues at the position that was reached, later.
-                if slice.photos.isEmpty, isPaused(source) { return page(hasMore: true) }
-                guard requests < Self.fillLimit else {
-                    if slice.photos.isEmpty {
-                        pauses[source] = owner.now + SourceActivity.retryPause
-                    }
-                    return page(hasMore: true)
-                }
-                do {
-                    requests += try await fill(
-                        source, gap, state, limit: Self.fillLimit - requests)
-                } catch  where !slice.photos.isEmpty {
-                    // The photos so far are returned; the next page reports the error.
-                    return page(hasMore: true)
-                }
+                continue
+            }
+            guard slice.photos.count < count, fillsGaps || slice.photos.isEmpty else {
+                return page(hasMore: true)
+            }
+            guard mayRequest else { return nil }
+            // Many pages had no photos. A client continues at the position that was reached, later.
+            if slice.photos.isEmpty, isPaused(source) { return page(hasMore: true) }
+            guard requests < Self.fillLimit else {
+                if slice.photos.isEmpty { pauses[source] = owner.now + SourceActivity.retryPause }
+                return page(hasMore: true)
+            }
+            do {
+                requests += try await fill(source, gap, state, limit: Self.fillLimit - requests)
+            } catch  where !slice.photos.isEmpty {
+                // The photos so far are returned; the next page reports the error.
+                return page(hasMore: true)
             }
         }
     }
