@@ -17,9 +17,16 @@ extension Engine {
         // With invalid settings or an invalid server, the session reports that, and no request has a token or key.
         let access = try? method.access(settings, server: server)
         let isKey = if case .key = method { true } else { false }
+        // The secret that the token endpoint may need.
+        let clientKey: SecretKey? =
+            switch method {
+            case .oauth: .provider(provider.info.id)
+            case .federated: .server(server, of: provider.info.id)
+            case .none, .key, .polling: nil
+            }
         let credentials = Credentials(
             account.id, label: provider.secretLabel(for: account.identity), ports.secrets,
-            clientKey: Self.clientKey(method, provider.info.id, server: server),
+            clientKey: clientKey,
             isNeeded: isKey ? access?.keyField != nil : Self.mayHaveSecret(provider),
             now: ports.now,
             // The provider is not captured: it may hold the session, and with it the credentials.
@@ -64,16 +71,5 @@ extension Engine {
         defaultSources[info.id] = source
         // If this fails, an account without its provider has no default source.
         Task { [store] in try? await store.saveDefaultSource(source, of: info.id) }
-    }
-
-    /// Returns the key of the secret that the token endpoint of an account may need.
-    private static func clientKey(
-        _ method: LoginMethod, _ provider: String, server: String
-    ) -> SecretKey? {
-        switch method {
-        case .oauth: .provider(provider)
-        case .federated: .server(server, of: provider)
-        case .none, .key, .polling: nil
-        }
     }
 }
