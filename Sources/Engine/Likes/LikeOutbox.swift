@@ -166,16 +166,12 @@ nonisolated package struct LikeOutbox: Sendable {
 
     // MARK: Answers of the service
 
-    /// A request whose answer has liked states.
-    package struct Request: Sendable {
-        /// The value of ``LikeOutbox/confirmations`` at the start of the request.
-        let confirmations: Int
-        /// True if a client requested the answer: it is believed.
-        package var isExplicit = false
-    }
+    /// A request whose answer has liked states: the value of ``confirmations`` at its start, and true if a client requested
+    /// the answer, which is believed then.
+    package typealias Request = (confirmations: Int, isExplicit: Bool)
 
     /// Returns a request that starts now.
-    package var request: Request { Request(confirmations: confirmations) }
+    package var request: Request { (confirmations, false) }
 
     /// Returns the liked states that the answer to a request does not change: the state of a photo; nil if the answer is
     /// believed, or the whole answer.
