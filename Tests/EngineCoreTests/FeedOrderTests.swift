@@ -229,13 +229,13 @@ struct FeedOrderTests {
 
     @Test func `there is always a key between two keys`() {
         var random = SeededRandom(seed: 1)
-        var keys = OrderKey.keys(3, above: nil, below: nil, near: .lower)
+        var keys = OrderKey.keys(3, above: nil, below: nil, isNextBelow: false)
         for round in 0..<3_000 {
             // Mostly at the same position, as below a pinned photo.
             let index = round % 3 == 0 ? Int.random(in: 0...keys.count, using: &random) : 1
             let new = OrderKey.keys(
                 1 + round % 3, above: index < keys.count ? keys[index] : nil,
-                below: index > 0 ? keys[index - 1] : nil, near: round % 2 == 0 ? .upper : .lower)
+                below: index > 0 ? keys[index - 1] : nil, isNextBelow: round % 2 == 0)
             keys.insert(contentsOf: new, at: index)
         }
         #expect(zip(keys, keys.dropFirst()).allSatisfy { $0 > $1 })
@@ -247,8 +247,10 @@ struct FeedOrderTests {
         ("ffffffffffffffff", "1"), ("1", "1"),
     ])
     func `there are keys between damaged keys`(lower: String, upper: String) {
-        for side in [OrderKey.Side.lower, .upper] {
-            #expect(OrderKey.keys(3, above: lower, below: upper, near: side).count == 3)
+        for isNextBelow in [false, true] {
+            let keys = OrderKey.keys(
+                3, above: lower, below: upper, isNextBelow: isNextBelow)
+            #expect(keys.count == 3)
         }
     }
 

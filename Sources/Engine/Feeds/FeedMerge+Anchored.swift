@@ -179,7 +179,7 @@ nonisolated extension FeedMerge {
             let born = isFirst && isAdjacent && part?.isGap == true ? part?.born : nil
             let isBelow = isFirst && !isAdjacent
             try place(
-                run, below: above, above: isBelow ? key : nil, near: .lower, born: born)
+                run, below: above, above: isBelow ? key : nil, isNextBelow: false, born: born)
             (above, run, isFirst) = (key, [], false)
         }
         var gapBorn = generation
@@ -193,7 +193,7 @@ nonisolated extension FeedMerge {
         if isEnd { gapBorn = 0 }
         let isTop = isFirst && part == nil
         let last = try place(
-            run, below: above, above: nil, near: isTop ? .lower : .upper, born: gapBorn)
+            run, below: above, above: nil, isNextBelow: !isTop, born: gapBorn)
 
         guard let next else {
             if let lowest = anchors.keys.last {
@@ -236,19 +236,19 @@ nonisolated extension FeedMerge {
     ///   - run: The photos.
     ///   - upper: The key of the neighbour above; nil for the top.
     ///   - lower: The key of the neighbour below; nil for the highest key below `upper`.
-    ///   - side: The neighbour next to which they are placed.
+    ///   - isNextBelow: See ``OrderKey/keys(_:above:below:isNextBelow:)``.
     ///   - born: The generation of the gap in which they lie; nil for the new one.
     /// - Returns: The key of the last one; nil if there is none.
     /// - Throws: ``StorageError``.
     @discardableResult
     private mutating func place(
-        _ run: [PhotoID], below upper: String?, above lower: String?, near side: OrderKey.Side,
+        _ run: [PhotoID], below upper: String?, above lower: String?, isNextBelow: Bool,
         born: Int64?
     ) throws(StorageError) -> String? {
         guard !run.isEmpty else { return nil }
         var lower = lower
         if lower == nil { lower = try order.neighbour(below: upper) }
-        let keys = OrderKey.keys(run.count, above: lower, below: upper, near: side)
+        let keys = OrderKey.keys(run.count, above: lower, below: upper, isNextBelow: isNextBelow)
         for (photo, key) in zip(run, keys) {
             try insert(photo, at: key, born: born ?? generation)
         }

@@ -152,7 +152,7 @@ nonisolated package struct FeedTables {
                 try order.end(at: key, generation)
             } else {
                 let highest = try order.neighbour(below: nil)
-                for key in OrderKey.keys(1, above: highest, below: nil, near: .lower) {
+                for key in OrderKey.keys(1, above: highest, below: nil, isNextBelow: false) {
                     try order.insert(photo.id, at: key, born: generation)
                 }
                 new += 1

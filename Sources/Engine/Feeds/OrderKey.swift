@@ -12,14 +12,6 @@ nonisolated package enum OrderKey {
     /// The divisor of the range between the neighbours: one insertion uses at most a 64th of the range.
     private static let share: UInt64 = 64
 
-    /// The end of the range at which new keys are placed.
-    enum Side {
-        /// Next to the upper neighbour, because the next insertion is below.
-        case upper
-        /// Next to the lower neighbour, because the next insertion is above.
-        case lower
-    }
-
     // MARK: Keys of a service
 
     /// Returns true if a provider may use this key for an entry.
@@ -55,14 +47,15 @@ nonisolated package enum OrderKey {
     ///   - count: The number of keys.
     ///   - lower: The neighbour below; nil if there is none.
     ///   - upper: The neighbour above; nil if there is none.
-    ///   - side: The neighbour next to which the keys are placed.
+    ///   - isNextBelow: True if the next insertion is below: the keys are placed next to the upper neighbour then, otherwise
+    ///     next to the lower one.
     /// - Returns: The keys, the highest first.
     static func keys(
-        _ count: Int, above lower: String?, below upper: String?, near side: Side
+        _ count: Int, above lower: String?, below upper: String?, isNextBelow: Bool
     ) -> [String] {
         guard count > 0 else { return [] }
         let upper = upper == base ? nil : upper
-        let side = lower == nil ? .upper : side
+        let isNextBelow = isNextBelow || lower == nil
         let low = lower.map(numbers) ?? []
         // The first keys of an empty source are in the middle of the range.
         let high = upper.map(numbers) ?? (lower == nil ? [1 << 63 + UInt64(count + 1) * step] : [])
@@ -83,7 +76,7 @@ nonisolated package enum OrderKey {
                 let distance = max(1, min(step, room / (wanted * share)))
                 return (0..<wanted).map { index in
                     let number =
-                        side == .upper && isBounded
+                        isNextBelow && isBounded
                         ? top - distance * (index + 1) : bottom + distance * (wanted - index)
                     return text(prefix + [number])
                 }
