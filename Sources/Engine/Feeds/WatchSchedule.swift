@@ -28,15 +28,13 @@ nonisolated package struct WatchSchedule {
         /// The random shift of this interval, from 0 to 1.
         var shift: Double
 
-        func wait(_ interval: Duration) -> Duration {
-            interval + interval * Int(shift * 1000) / (1000 * WatchSchedule.shiftDivisor)
-        }
-
         /// The time left until the source is due. If the clock was set back, the source is due.
         func remaining(at now: Timestamp, _ interval: Duration) -> Duration {
             guard now >= restarted else { return .zero }
             let passed = Duration.seconds(now.secondsSince1970 - restarted.secondsSince1970)
-            return max(.zero, wait(interval) - passed)
+            let wait =
+                interval + interval * Int(shift * 1000) / (1000 * WatchSchedule.shiftDivisor)
+            return max(.zero, wait - passed)
         }
     }
 

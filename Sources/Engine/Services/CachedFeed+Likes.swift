@@ -9,11 +9,6 @@ extension CachedFeed {
     /// The source of the photos that the user likes; nil if the service has no such source.
     var likesSource: SourceID? { session.remoteLikes?.likesSource }
 
-    /// Reads the number of the user's likes.
-    func likeCount() async throws -> Int {
-        try await store.read(account) { try $0.likeCount() }
-    }
-
     /// Returns the states that the answer to a request does not change. Called immediately before the answer is stored.
     ///
     /// - Throws: ``EngineError/needsLogin(_:)`` after a logout.

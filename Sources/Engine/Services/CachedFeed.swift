@@ -281,12 +281,6 @@ final class CachedFeed {
         }
     }
 
-    /// Stores the size of an image of a photo; see ``FeedPhotos/setSize(_:_:_:)``.
-    func setSize(_ photo: PhotoID, _ width: Int, _ height: Int) async throws -> Photo? {
-        try checkWanted()
-        return try await store.run(account) { try $0.photos.setSize(photo, width, height) }
-    }
-
     /// Fetches a photo; see ``fetchCachedPhoto(_:)``.
     func fetchPhoto(_ id: PhotoID) async throws -> Photo { try await fetchCachedPhoto(id).photo }
 

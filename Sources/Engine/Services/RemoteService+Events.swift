@@ -75,7 +75,8 @@ extension RemoteService {
     /// are liked.
     func updateLikeCount() {
         Task {
-            guard let count = try? await feed?.likeCount(), count != likeCount else { return }
+            let count = try? await stores.feeds.read(account) { try $0.likeCount() }
+            guard !isClosed, let count, count != likeCount else { return }
             likeCount = count
             report(.event(.changed(.likes)))
         }

@@ -225,7 +225,9 @@ extension RemoteService {
             !isForgotten
         else { return }
         // Best effort: the size is read again after the next start.
-        let changed = try? await feed?.setSize(photo, size.width, size.height)
+        let changed = try? await stores.feeds.run(account) {
+            try $0.photos.setSize(photo, size.width, size.height)
+        }
         if let changed = changed ?? nil { emit(.photosChanged([changed])) }
     }
 

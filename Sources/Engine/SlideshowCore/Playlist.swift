@@ -133,9 +133,8 @@ nonisolated struct Playlist: Hashable, Sendable {
     /// Shows a photo that a client selects. Empties ``future``.
     mutating func show(_ shown: Shown, key: Int64) {
         entries.removeLast(future.count)
-        append(shown)
         // Without shuffle, a photo that a client selects is shown in its turn, too.
-        take(shown.id, key, [])
+        advance(to: shown, key: key)
     }
 
     /// Shows the next photo of the order. Photos of ``future``, which could not be shown, count as shown.
@@ -145,15 +144,6 @@ nonisolated struct Playlist: Hashable, Sendable {
     ///   - key: The random part of its position in the next round.
     ///   - passed: The positions of the photos that were passed over in the search for it.
     mutating func advance(to shown: Shown, key: Int64, passed: [Int64] = []) {
-        append(shown)
-        take(shown.id, key, passed)
-    }
-
-    private mutating func take(_ id: CombinedPhotoID, _ key: Int64, _ passed: [Int64]) {
-        changes.append(settings.isShuffled ? .taken(id, key: key) : .passed(passed))
-    }
-
-    private mutating func append(_ shown: Shown) {
         let last = entries.last
         // The same photo again is no other entry.
         if current?.id != shown.id || last?.position != position {
@@ -161,6 +151,11 @@ nonisolated struct Playlist: Hashable, Sendable {
             entries.append(Entry(position: position, id: shown.id))
         }
         makeCurrent(shown)
+        take(shown.id, key, passed)
+    }
+
+    private mutating func take(_ id: CombinedPhotoID, _ key: Int64, _ passed: [Int64]) {
+        changes.append(settings.isShuffled ? .taken(id, key: key) : .passed(passed))
     }
 
     /// Shows a photo of ``past`` or ``future``. The photos in between could not be shown; they count as shown.
