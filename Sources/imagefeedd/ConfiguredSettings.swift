@@ -1,14 +1,13 @@
 internal import Configuration
 internal import Contract
 internal import Dispatch
-internal import EngineCore
 internal import Glibc
 internal import ProviderKit
 internal import Storage
 internal import System
 
 /// The provider settings from the configuration files. Changes are written to the user's file.
-final class ConfiguredSettings: SettingsStore {
+final class ConfiguredSettings {
     private(set) var configuration: Configuration
     /// Called after the files were read again.
     var onReload: (Configuration) -> Void = { _ in }

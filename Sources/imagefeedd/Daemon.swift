@@ -235,7 +235,9 @@ final class Daemon {
         http.certificateFiles = settings.configuration.certificateFiles(folders)
         self.http = http
         var ports = EnginePorts(
-            http: http, secrets: KeyringStore(), settings: settings, cacheFolder: folders.cache,
+            http: http, secrets: KeyringStore(), settings: settings.settings(of:),
+            setClientID: { [settings] in try await settings.set($0, for: "ClientId", of: $1) },
+            cacheFolder: folders.cache,
             cacheLimitBytes: settings.configuration.bytes("Daemon", "CacheLimit") ?? 512 << 20,
             logger: logger)
         ports.notificationPresenter = notifications

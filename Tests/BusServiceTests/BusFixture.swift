@@ -66,7 +66,8 @@ class BusFixture {
         let contents = try await store.contents()
         let time = time
         var ports = EnginePorts(
-            http: ScriptedHTTP(), secrets: secrets, settings: FixedSettings(),
+            http: ScriptedHTTP(), secrets: secrets,
+            settings: { _ in ProviderSettings(["ClientId": "id"]) }, setClientID: { _, _ in },
             cacheFolder: folder.appending("cache"), cacheLimitBytes: 1 << 20,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         ports.clock = clock
@@ -101,9 +102,4 @@ class BusFixture {
         // A closure of its own: a synchronous function value would run outside of the main actor.
         try await poll { try condition() }
     }
-}
-
-private final class FixedSettings: SettingsStore {
-    func settings(of provider: String) -> ProviderSettings { ProviderSettings(["ClientId": "id"]) }
-    func set(_ value: String, for key: String, of provider: String) async throws {}
 }

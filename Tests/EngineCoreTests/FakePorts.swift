@@ -22,7 +22,8 @@ final class FakePorts {
     init(cache: String) {
         let (time, opened, hasBrowser) = (time, opened, hasBrowser)
         var ports = EnginePorts(
-            http: http, secrets: secrets, settings: settings, cacheFolder: cache,
+            http: http, secrets: secrets, settings: settings.settings(of:),
+            setClientID: settings.setClientID, cacheFolder: cache,
             cacheLimitBytes: 1 << 20,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         ports.clock = clock
@@ -45,14 +46,14 @@ final class FakePorts {
 
 /// Settings in memory.
 @MainActor
-final class FakeSettings: SettingsStore {
+final class FakeSettings {
     var values: [String: ProviderSettings] = [:]
 
     func settings(of provider: String) -> ProviderSettings {
         values[provider] ?? ProviderSettings()
     }
 
-    func set(_ value: String, for key: String, of provider: String) async throws {
-        values[provider, default: ProviderSettings()][key] = value
+    func setClientID(_ id: String, of provider: String) async throws {
+        values[provider, default: ProviderSettings()]["ClientId"] = id
     }
 }

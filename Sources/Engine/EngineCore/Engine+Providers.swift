@@ -9,13 +9,13 @@ extension Engine {
     /// Returns true if users can log in with a provider in its present configuration.
     package func isConfigured(_ provider: any Provider) -> Bool {
         guard provider.loginMethod.oauth != nil else { return true }
-        return ports.settings.settings(of: provider.info.id)["ClientId"] != nil
+        return ports.settings(provider.info.id)["ClientId"] != nil
     }
 
     /// Returns the redirect URI to register with a provider's service; empty if the service requires none.
     package func redirectAddress(of provider: any Provider) -> String {
         guard let provider = provider.loginMethod.oauth,
-            let description = try? provider.oauth(ports.settings.settings(of: provider.info.id))
+            let description = try? provider.oauth(ports.settings(provider.info.id))
         else { return "" }
         return RedirectListeners.address(port: description.redirectPort)
     }
@@ -50,7 +50,7 @@ extension Engine {
                 clientSecret, for: .provider(info.id), label: "Image Feed: \(info.name)")
         }
         if let clientID {
-            try await ports.settings.set(clientID, for: "ClientId", of: info.id)
+            try await ports.setClientID(clientID, info.id)
         }
         settingsChanged()
         retryNow()
@@ -62,7 +62,7 @@ extension Engine {
     /// Adds a provider, or replaces another version of it. The sessions of its accounts are restarted.
     package func install(_ provider: any InstalledProvider) {
         let id = provider.info.id
-        knownSettings[id] = ports.settings.settings(of: id)
+        knownSettings[id] = ports.settings(id)
         let known = providers.firstIndex { $0.info.id == id }
         if let known {
             providers[known] = provider

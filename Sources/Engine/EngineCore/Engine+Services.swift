@@ -11,7 +11,7 @@ extension Engine {
         if let folder = provider.folder {
             return FolderPhotos(folder.openFolder(account.identity), owner: account)
         }
-        let settings = ports.settings.settings(of: provider.info.id)
+        let settings = ports.settings(provider.info.id)
         let server = account.identity.server
         let method = provider.loginMethod
         // With invalid settings or an invalid server, the session reports that, and no request has a token or key.

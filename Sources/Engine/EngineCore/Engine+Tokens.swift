@@ -75,7 +75,7 @@ extension Engine {
     ) {
         let method = provider.loginMethod
         guard token.isIssued || token.client != nil else { return }
-        let settings = ports.settings.settings(of: provider.info.id)
+        let settings = ports.settings(provider.info.id)
         let owner = user.flatMap { accounts.account($0, of: provider) }
         let account = token.isIssued ? owner : nil
         account?.hasUnrevokedToken = true

@@ -106,7 +106,7 @@ package final class Engine {
             clock: ports.clock, now: ports.now, logger: ports.logger)
         accounts.restore(contents)
         for provider in providers {
-            knownSettings[provider.info.id] = ports.settings.settings(of: provider.info.id)
+            knownSettings[provider.info.id] = ports.settings(provider.info.id)
         }
         stores.disk.onChange = { [weak self] in self?.reportDisk(isFull: $0) }
         addObserver(notifications)
@@ -239,7 +239,7 @@ package final class Engine {
     /// folders applies its settings itself.
     package func settingsChanged() {
         for provider in providers where provider.folder == nil {
-            let settings = ports.settings.settings(of: provider.info.id)
+            let settings = ports.settings(provider.info.id)
             guard knownSettings.updateValue(settings, forKey: provider.info.id) != settings else {
                 continue
             }
@@ -254,7 +254,7 @@ package final class Engine {
 
     /// Returns the accounts whose requests count against the same rate limit.
     func accounts(sharingLimitsOf account: Account) -> [Account] {
-        let settings = ports.settings.settings(of: account.provider.info.id)
+        let settings = ports.settings(account.provider.info.id)
         let oauth = try? account.provider.loginMethod.oauthDescription(
             settings, server: account.identity.server)
         guard oauth?.countsPerApplication == true else { return [account] }

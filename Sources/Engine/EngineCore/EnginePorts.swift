@@ -9,7 +9,10 @@ internal import Translation
 package struct EnginePorts {
     let http: any HTTPClient
     let secrets: any SecretStore
-    let settings: any SettingsStore
+    /// Returns the settings of a provider, except for secrets.
+    let settings: (_ provider: String) -> ProviderSettings
+    /// Stores the client ID in the settings of a provider, and applies it. Throws an error with a text for the user.
+    let setClientID: (_ id: String, _ provider: String) async throws -> Void
     /// The folder for cached photos of remote accounts. It may be deleted at any time.
     let cacheFolder: String
     /// The size limit of the image cache.
@@ -27,12 +30,15 @@ package struct EnginePorts {
     }
 
     package init(
-        http: any HTTPClient, secrets: any SecretStore, settings: any SettingsStore,
+        http: any HTTPClient, secrets: any SecretStore,
+        settings: @escaping (String) -> ProviderSettings,
+        setClientID: @escaping (String, String) async throws -> Void,
         cacheFolder: String, cacheLimitBytes: Int, logger: Logger
     ) {
         self.http = http
         self.secrets = secrets
         self.settings = settings
+        self.setClientID = setClientID
         self.cacheFolder = cacheFolder
         self.cacheLimitBytes = cacheLimitBytes
         self.logger = logger
@@ -53,14 +59,4 @@ extension EnginePorts {
     func anonymousSession(_ access: KeyDescription, _ settings: ProviderSettings) -> SessionPorts {
         session(nil, access.anonymous, settings)
     }
-}
-
-/// The settings of providers, except for secrets.
-package protocol SettingsStore: AnyObject {
-    func settings(of provider: String) -> ProviderSettings
-
-    /// Stores a setting and applies it.
-    ///
-    /// - Throws: An error with a text for the user.
-    func set(_ value: String, for key: String, of provider: String) async throws
 }

@@ -77,7 +77,7 @@ package final class Login: RetainedItem {
         takesCode = authorization != nil
         authorizationURL = authorization?.url ?? ""
         self.provider = provider
-        settings = engine.ports.settings.settings(of: provider.info.id)
+        settings = engine.ports.settings(provider.info.id)
         expectedAccount = options.account
         self.server = server
         self.engine = engine

@@ -11,7 +11,7 @@ internal import Translation
 extension LoginList {
     func start(_ provider: any OAuthLogin, _ options: LoginOptions) throws -> Login {
         try checkNoPassword(provider, options)
-        let settings = ports.settings.settings(of: provider.info.id)
+        let settings = ports.settings(provider.info.id)
         guard let clientID = settings["ClientId"] else {
             throw Engine.notConfigured(provider, settings)
         }
@@ -109,7 +109,7 @@ extension LoginList {
             false
         }
         guard isMissing == true else { return }
-        throw Engine.notConfigured(provider, ports.settings.settings(of: id))
+        throw Engine.notConfigured(provider, ports.settings(id))
     }
 }
 
@@ -121,7 +121,7 @@ extension LoginList {
     /// Starts a login at the server that the caller named, or at the server of a known account.
     func start(_ provider: any FederatedLogin, _ options: LoginOptions) throws -> Login {
         try checkNoPassword(provider, options)
-        let settings = ports.settings.settings(of: provider.info.id)
+        let settings = ports.settings(provider.info.id)
         guard let text = options.server ?? options.account?.identity.server else {
             throw EngineError.serverMissing(provider)
         }

@@ -13,7 +13,7 @@ extension LoginList {
             throw EngineError.notSupported(
                 Message("{provider} cannot register new users here.", ["provider": info.name]))
         }
-        let settings = ports.settings.settings(of: info.id)
+        let settings = ports.settings(info.id)
         let server = options.server?.lowercased() ?? options.account?.identity.server ?? ""
         let description = try provider.access(settings, server: server)
         guard description.needsServer != server.isEmpty else {
@@ -95,7 +95,7 @@ extension LoginList {
         guard let text = options.server ?? options.account?.identity.server else {
             throw EngineError.serverMissing(provider)
         }
-        let settings = ports.settings.settings(of: info.id)
+        let settings = ports.settings(info.id)
         let server = try provider.server(text, settings)
         let login = add(provider, options, server: server, isPreparing: true)
         login.begin { [self] in
