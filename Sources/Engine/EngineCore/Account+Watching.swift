@@ -56,9 +56,7 @@ extension Account {
     var refreshPermission: RefreshPermission {
         // The network may be a captive portal according to NetworkManager, and servers be available. The requests of the
         // account decide.
-        guard let photos, state == .ready, isLocal || !engine.isMetered else {
-            return .denied
-        }
+        guard let photos, state == .ready, isLocal || !engine.isMetered else { return .denied }
         return photos.refreshPermission
     }
 }
@@ -73,8 +71,7 @@ extension Engine {
     ///
     /// - Parameter interval: Raised to ``shortestRefreshInterval``; zero disables the refreshes.
     package func setRefreshInterval(_ interval: Duration) {
-        let interval =
-            interval == .zero ? nil : max(interval, Self.shortestRefreshInterval)
+        let interval = interval == .zero ? nil : max(interval, Self.shortestRefreshInterval)
         guard interval != refreshInterval else { return }
         refreshInterval = interval
         updateFeedWatches()

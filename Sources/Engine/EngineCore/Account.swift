@@ -253,8 +253,7 @@ package final class Account {
         }
         let source = resolve(source)
         let position = try cursor.isEmpty ? nil : position(cursor, source)
-        let page = try await photos.page(
-            source, after: position, count: count, fillsGaps: true)
+        let page = try await photos.page(source, after: position, count: count, fillsGaps: true)
         let next = page.next.map { id.cursor(at: $0, in: source) }
         return (page.photos, next ?? "")
     }
@@ -304,8 +303,7 @@ package final class Account {
     ) async throws -> Int32 {
         let original = try await session().openImage(
             PhotoID(photo), ImageSize(parsing: size, "size"))
-        return try await engine.sealedImages.copy(
-            of: original, isComplete: !isLocal, for: client)
+        return try await engine.sealedImages.copy(of: original, isComplete: !isLocal, for: client)
     }
 
     // MARK: Profile

@@ -142,9 +142,7 @@ nonisolated package struct AccountStore: Sendable {
     private static let recipientsPrefix = "token_recipients:"
 
     /// Returns the store for the likes of an account, which are deleted with it.
-    func likes(of account: AccountID) -> OutboxStore {
-        OutboxStore(store: store, account: account)
-    }
+    func likes(of account: AccountID) -> OutboxStore { OutboxStore(store: store, account: account) }
 
     /// Releases memory that is not needed now.
     package func releaseMemory() async { await store.releaseMemory() }

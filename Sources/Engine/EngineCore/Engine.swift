@@ -43,8 +43,7 @@ package final class Engine {
     }
     private(set) lazy var sealedImages = SealedImages(clock: ports.clock)
     private(set) lazy var notifications = Notifications(self, ports.notificationPresenter)
-    package private(set) lazy var slideshows = Slideshows(
-        self, slideshowStore, storedSlideshows)
+    package private(set) lazy var slideshows = Slideshows(self, slideshowStore, storedSlideshows)
     private let slideshowStore: SlideshowStore
     private var storedSlideshows: SlideshowStore.Contents
     let store: AccountStore
@@ -61,9 +60,7 @@ package final class Engine {
         didSet { if configurationNotices != oldValue { emit(.changed) } }
     }
     /// The sentences for the user about problems that belong to no account.
-    package var notices: [String] {
-        configurationNotices + store.notices.map(\.translated)
-    }
+    package var notices: [String] { configurationNotices + store.notices.map(\.translated) }
     /// The default sources of providers whose photos are cached, also of those that are no longer installed.
     var defaultSources: [String: SourceID]
     /// The feed of all accounts that are logged in.
@@ -180,9 +177,7 @@ package final class Engine {
     /// while a check is due have no effect, so a check is not more frequent than once a second.
     package func checkAvatars() {
         guard !isCheckingAvatars, accounts.all.contains(where: { !$0.profile.avatar.isEmpty })
-        else {
-            return
-        }
+        else { return }
         isCheckingAvatars = true
         Task {
             try? await ports.clock.sleep(for: .seconds(1))
@@ -248,9 +243,7 @@ package final class Engine {
         }
     }
 
-    package func provider(_ id: String) -> (any Provider)? {
-        providers.first { $0.info.id == id }
-    }
+    package func provider(_ id: String) -> (any Provider)? { providers.first { $0.info.id == id } }
 
     /// Returns the accounts whose requests count against the same rate limit.
     func accounts(sharingLimitsOf account: Account) -> [Account] {

@@ -44,8 +44,7 @@ final class FeedWatch {
 
     /// Records that a watcher reads the first page of a source.
     func recordRead(_ source: SourceID, by watcher: WatcherID) {
-        let isNew = schedule.recordRead(
-            source, by: watcher, now: now, shift: .random(in: 0...1))
+        let isNew = schedule.recordRead(source, by: watcher, now: now, shift: .random(in: 0...1))
         if isNew { update() }
     }
 
@@ -78,9 +77,7 @@ final class FeedWatch {
 
     private func update(tolerance: Duration) {
         guard refreshing == nil else { return }
-        guard !schedule.isEmpty, let interval = engine.refreshInterval else {
-            return cancelTimer()
-        }
+        guard !schedule.isEmpty, let interval = engine.refreshInterval else { return cancelTimer() }
         let now = now
         switch account?.refreshPermission ?? .denied {
         case .denied: cancelTimer()

@@ -89,8 +89,7 @@ final class FolderPhotos: AccountPhotos {
         if let change, !isClosed {
             owner?.emit(.photosChanged([change.photo]))
             owner?.emit(.updated(session.likesSource, new: isWanted ? 1 : 0))
-            owner?.emit(
-                .likeConfirmed(photo, isLiked: isWanted, likes: change.photo.likes ?? 0))
+            owner?.emit(.likeConfirmed(photo, isLiked: isWanted, likes: change.photo.likes ?? 0))
         }
         return (isWanted, .done)
     }

@@ -58,9 +58,7 @@ nonisolated extension AccountID {
     /// Returns the position of a cursor from a client.
     ///
     /// - Throws: ``ProviderError/invalidArgument(_:)`` if it is not a cursor of this account and source.
-    package func position(
-        of cursor: String, in source: SourceID
-    ) throws(ProviderError) -> String {
+    package func position(of cursor: String, in source: SourceID) throws(ProviderError) -> String {
         let position = String(cursor.dropFirst(Self.tagLength))
         guard cursor.hasPrefix(tag(position, source)) else {
             throw .invalidArgument(

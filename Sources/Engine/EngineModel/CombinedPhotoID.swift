@@ -35,8 +35,7 @@ nonisolated package struct CombinedPhotoID: ExactText {
     package func translating(_ error: any Error) -> any Error {
         guard case ProviderError.notFound(let message) = error else { return error }
         return ProviderError.notFound(
-            Message(
-                verbatim: message.english.replacing(photo.text.quoted, with: text.quoted)))
+            Message(verbatim: message.english.replacing(photo.text.quoted, with: text.quoted)))
     }
 }
 

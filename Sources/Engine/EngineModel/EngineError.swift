@@ -75,8 +75,7 @@ nonisolated extension EngineError: CustomStringConvertible {
                 verbatim:
                     "The destination accepted no data for ten minutes; start the transfer again.")
         case .cannotWrite(ENOSPC), .cannotWrite(EDQUOT):
-            Message(
-                verbatim: "The disk of the destination is full; free some space and try again.")
+            Message(verbatim: "The disk of the destination is full; free some space and try again.")
         case .cannotWrite(let code):
             Message(
                 verbatim: "The destination cannot be written: \(String(cString: strerror(code))).")

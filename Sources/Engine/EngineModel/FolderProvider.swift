@@ -18,9 +18,7 @@ nonisolated package protocol FolderProvider: Provider {
     /// - Returns: The identity.
     /// - Throws: ``ProviderError/noSuchUser(_:)``, ``ProviderError/userExists(_:)``,
     ///   ``ProviderError/wrongPassword(_:)``, or ``EngineError/tooManyPasswords``.
-    func logIn(
-        username: String, password: Secret?, registers: Bool
-    ) async throws -> AccountIdentity
+    func logIn(username: String, password: Secret?, registers: Bool) async throws -> AccountIdentity
 
     /// Checks that a user exists.
     ///
@@ -64,9 +62,7 @@ nonisolated package protocol FolderSession: Session {
     /// - Returns: At most `count` photos; no photos only at the end.
     /// - Throws: ``ProviderError/notFound(_:)`` for a missing source, ``ProviderError/invalidArgument(_:)`` for a
     ///   malformed cursor, ``ProviderError/staleCursor``.
-    func page(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> Page
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page
 
     /// Returns one photo. Throws ``ProviderError/notFound(_:)``.
     func photo(_ id: PhotoID) async throws -> Photo

@@ -68,9 +68,7 @@ nonisolated extension FeedMerge {
     ///
     /// - Returns: True if the page begins with the entries that are cached right above the part; false if it has no
     ///   entries that are cached above, or has them in another order.
-    private func dropKnown(
-        _ items: inout [Item], above part: Part
-    ) throws(StorageError) -> Bool {
+    private func dropKnown(_ items: inout [Item], above part: Part) throws(StorageError) -> Bool {
         let above = items.compactMap(\.above)
         guard part.key != OrderKey.base, !above.isEmpty else { return false }
         let gap = try order.nextGap(above: part.key)
@@ -95,9 +93,7 @@ nonisolated extension FeedMerge {
     private typealias Anchors = (keys: [String], covered: [Entry])
 
     /// Finds the certain anchors of a page.
-    private func anchors(
-        among items: [Item], isAdjacent: Bool
-    ) throws(StorageError) -> Anchors {
+    private func anchors(among items: [Item], isAdjacent: Bool) throws(StorageError) -> Anchors {
         let upper = part?.key
         // Below the next gap, the photos in between are unknown.
         let end = try order.nextGap(below: upper)
@@ -178,8 +174,7 @@ nonisolated extension FeedMerge {
             if isFirst, !isAdjacent { above = try order.neighbour(above: key) }
             let born = isFirst && isAdjacent && part?.isGap == true ? part?.born : nil
             let isBelow = isFirst && !isAdjacent
-            try place(
-                run, below: above, above: isBelow ? key : nil, isNextBelow: false, born: born)
+            try place(run, below: above, above: isBelow ? key : nil, isNextBelow: false, born: born)
             (above, run, isFirst) = (key, [], false)
         }
         var gapBorn = generation
@@ -192,8 +187,7 @@ nonisolated extension FeedMerge {
         }
         if isEnd { gapBorn = 0 }
         let isTop = isFirst && part == nil
-        let last = try place(
-            run, below: above, above: nil, isNextBelow: !isTop, born: gapBorn)
+        let last = try place(run, below: above, above: nil, isNextBelow: !isTop, born: gapBorn)
 
         guard let next else {
             if let lowest = anchors.keys.last {

@@ -24,9 +24,7 @@ nonisolated struct FeedMerge {
     var generation: Int64 { source.generation + 1 }
 
     /// Inserts an entry of the page.
-    mutating func insert(
-        _ photo: PhotoID, at key: String, born: Int64
-    ) throws(StorageError) {
+    mutating func insert(_ photo: PhotoID, at key: String, born: Int64) throws(StorageError) {
         try order.insert(photo, at: key, born: born)
         guard born == generation else { return }
         isUsed = true
@@ -151,8 +149,7 @@ nonisolated extension FeedMerge {
             // The service had reported its end here, or the part below is not certain.
             result.hasChanged = true
             try order.setMark(
-                Part(
-                    key: lower, token: next, received: now, isGap: true, born: 0, fetched: now))
+                Part(key: lower, token: next, received: now, isGap: true, born: 0, fetched: now))
         } else {
             let fetched = parts.last { $0.key > lower }?.fetched ?? fetched
             let covered = Part(
@@ -180,7 +177,6 @@ nonisolated extension FeedMerge {
 nonisolated extension FeedOrder.Part {
     /// Returns the same part with another beginning.
     func moved(to key: String, _ token: String, _ received: Timestamp) -> Self {
-        Self(
-            key: key, token: token, received: received, isGap: isGap, born: born, fetched: fetched)
+        Self(key: key, token: token, received: received, isGap: isGap, born: born, fetched: fetched)
     }
 }

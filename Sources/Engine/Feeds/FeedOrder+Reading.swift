@@ -160,8 +160,7 @@ nonisolated package struct FeedPosition: Hashable, Sendable {
 
     /// - Throws: ``ProviderError/invalidArgument(_:)``.
     package init(parsing text: String) throws(ProviderError) {
-        let parts = text.split(
-            separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
+        let parts = text.split(separator: ".", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let epoch = Int64(parts[0]), let generation = Int64(parts[1]),
             let key = URLEncoding.unescape(parts[2])
         else { throw .invalidArgument("The cursor is malformed.") }

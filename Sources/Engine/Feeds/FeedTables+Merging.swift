@@ -145,9 +145,7 @@ nonisolated extension FeedTables {
                     merge.isLost = part != nil
                 }
                 if merge.isLost { return merge }
-                guard let state = try self.source(id) else {
-                    throw .damaged(database.path)
-                }
+                guard let state = try self.source(id) else { throw .damaged(database.path) }
                 source = state
             }
             // A page from the top replaces the mark at the top.

@@ -16,9 +16,7 @@ nonisolated package struct FeedTables {
 
     package var photos: FeedPhotos { FeedPhotos(database: database, account: account) }
 
-    package func order(of source: Int64) -> FeedOrder {
-        FeedOrder(tables: self, source: source)
-    }
+    package func order(of source: Int64) -> FeedOrder { FeedOrder(tables: self, source: source) }
 
     /// A cached source.
     package struct SourceState: Sendable {
@@ -115,9 +113,7 @@ nonisolated package struct FeedTables {
     }
 
     /// Stores that a client read a source down to an order key.
-    package func setDepth(
-        _ key: String, of source: Int64, read: Timestamp
-    ) throws(StorageError) {
+    package func setDepth(_ key: String, of source: Int64, read: Timestamp) throws(StorageError) {
         try database.query(
             "UPDATE source SET depth = ?, depth_read = ? WHERE key = ?",
             [.text(key), .integer(read.secondsSince1970), .integer(source)])

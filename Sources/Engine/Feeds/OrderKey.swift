@@ -25,9 +25,7 @@ nonisolated package enum OrderKey {
     ///   - key: The key of the entry. It is lower than the keys of its photos.
     ///   - index: The index of the photo in the entry.
     /// - Returns: A key that is lower for each further photo.
-    static func photo(_ key: String, _ index: Int) -> String {
-        "\(key) \(999_999 - index)"
-    }
+    static func photo(_ key: String, _ index: Int) -> String { "\(key) \(999_999 - index)" }
 
     /// Returns a key right below another one.
     static func below(_ key: String) -> String {

@@ -109,9 +109,7 @@ nonisolated package struct SourceActivity {
     }
 
     /// The sources that the service did not return, at most ``retryLimit``, the most recently read first.
-    package var broken: [SourceID] {
-        Array(latest { $0.problem != nil }.prefix(Self.retryLimit))
-    }
+    package var broken: [SourceID] { Array(latest { $0.problem != nil }.prefix(Self.retryLimit)) }
 
     /// Removes the problems of sources that no longer exist.
     package mutating func removeProblems(of sources: [SourceID]) {

@@ -32,8 +32,7 @@ nonisolated package struct WatchSchedule {
         func remaining(at now: Timestamp, _ interval: Duration) -> Duration {
             guard now >= restarted else { return .zero }
             let passed = Duration.seconds(now.secondsSince1970 - restarted.secondsSince1970)
-            let wait =
-                interval + interval * Int(shift * 1000) / (1000 * WatchSchedule.shiftDivisor)
+            let wait = interval + interval * Int(shift * 1000) / (1000 * WatchSchedule.shiftDivisor)
             return max(.zero, wait - passed)
         }
     }

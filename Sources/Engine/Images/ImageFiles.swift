@@ -126,8 +126,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         let lines = String(decoding: bytes[..<max(0, count)], as: UTF8.self)
             .split(separator: "\n", omittingEmptySubsequences: false)
         guard lines.count == 4, let checked = Int64(lines[2]), checked >= 0 else { return nil }
-        return Validators(
-            etag: String(lines[0]), lastModified: String(lines[1]), checked: checked)
+        return Validators(etag: String(lines[0]), lastModified: String(lines[1]), checked: checked)
     }
 
     /// Stores the validators of an image. An image without validators is never revalidated.
@@ -137,8 +136,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
             unlink(path)
             return
         }
-        let text =
-            "\(validators.etag)\n\(validators.lastModified)\n\(validators.checked)\n"
+        let text = "\(validators.etag)\n\(validators.lastModified)\n\(validators.checked)\n"
         // Best effort: without the note, the image is fetched again.
         try? AtomicFile.write(
             Array(text.utf8), to: path, through: "\(path)\(Self.partMark)0")

@@ -347,7 +347,6 @@ extension ImageFiles.Validators {
             else { return "" }
             return value
         }
-        self.init(
-            etag: line("ETag"), lastModified: line("Last-Modified"), checked: checked)
+        self.init(etag: line("ETag"), lastModified: line("Last-Modified"), checked: checked)
     }
 }

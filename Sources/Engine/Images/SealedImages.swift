@@ -131,9 +131,7 @@ package final class SealedImages {
 // The work on the lanes, which may block on a disk.
 nonisolated extension SealedImages {
     /// Performs ``copy(of:isComplete:for:)``.
-    private func makeCopy(
-        of source: Int32, isComplete: Bool, for client: String
-    ) throws -> Int32 {
+    private func makeCopy(of source: Int32, isComplete: Bool, for client: String) throws -> Int32 {
         defer { close(source) }
         let before = try Self.status(source)
         let bytes = Int(before.st_size)

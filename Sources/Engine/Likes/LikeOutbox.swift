@@ -22,9 +22,7 @@ nonisolated package struct LikeOutbox: Sendable {
     /// older state.
     package private(set) var removals = 0
 
-    package init(likeGroup: @escaping @Sendable (PhotoID) -> String) {
-        self.likeGroup = likeGroup
-    }
+    package init(likeGroup: @escaping @Sendable (PhotoID) -> String) { self.likeGroup = likeGroup }
 
     // MARK: State
 

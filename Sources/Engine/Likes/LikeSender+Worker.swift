@@ -302,8 +302,7 @@ extension LikeSender {
             ports.emit(.likeConfirmed(confirmation.photo, isLiked: isLiked, likes: likes ?? 0))
         }
         for photo in photos {
-            ports.emit(
-                .likeConfirmed(photo.id, isLiked: isLiked, likes: photo.likes ?? likes ?? 0))
+            ports.emit(.likeConfirmed(photo.id, isLiked: isLiked, likes: photo.likes ?? likes ?? 0))
         }
     }
 

@@ -240,9 +240,7 @@ package final class LikeSender {
         call.step = .writing(isOverdue: false)
         try await write(stored)
         unwritten.remove(row.photo)
-        guard closing == nil else {
-            return end(call, row.isWanted, isLocal ? .local : .queued)
-        }
+        guard closing == nil else { return end(call, row.isWanted, isLocal ? .local : .queued) }
         let isOverdue = call.step == .writing(isOverdue: true)
         call.step = .stored(row.isWanted)
         let earlier = outbox[row.photo]

@@ -116,9 +116,7 @@ extension CachedFeed {
             hasStablePageTokens: session.hasStablePageTokens(in: source), generation: generation,
             now: owner.now)
         request?.isExplicit = requested[source] != nil
-        var merge = try await store.merge(
-            arrival, in: stored(source), of: account, after: merges
-        ) {
+        var merge = try await store.merge(arrival, in: stored(source), of: account, after: merges) {
             try overlay(for: request)
         } announce: { merge in
             if let request { await reconcile(page, merge, of: request) }

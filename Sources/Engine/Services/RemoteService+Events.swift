@@ -26,8 +26,7 @@ extension RemoteService {
             return value
         } catch HTTPError.tooLarge {
             // A response of the API is never that large.
-            let reason = Message(
-                "The service sent a response that is too large; try again later.")
+            let reason = Message("The service sent a response that is too large; try again later.")
             record(.failed(reason))
             throw ProviderError.failed(reason)
         } catch {
@@ -65,8 +64,7 @@ extension RemoteService {
             // A like that is being sent is announced once, when it is confirmed.
             guard likes?.outbox[photo.id]?.isWanted != photo.isLiked else { continue }
             report(
-                .event(
-                    .likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0)))
+                .event(.likeConfirmed(photo.id, isLiked: photo.isLiked, likes: photo.likes ?? 0)))
         }
         updateLikeCount()
     }

@@ -181,8 +181,7 @@ extension RemoteService {
 
     package func avatar(of profile: Profile) async -> String {
         guard !profile.avatarURL.isEmpty else { return "" }
-        let key = ImageStore.Key(
-            account: account, photo: PhotoID("avatar"), url: profile.avatarURL)
+        let key = ImageStore.Key(account: account, photo: PhotoID("avatar"), url: profile.avatarURL)
         return (try? await image(key)) ?? ""
     }
 
@@ -270,9 +269,7 @@ extension RemoteService {
 
     /// Returns the address of an image: the one that came with the photo, or the one that the service returns on
     /// request.
-    private func located(
-        _ cached: CachedPhoto, _ size: ImageSize
-    ) async throws -> ImageStore.Key {
+    private func located(_ cached: CachedPhoto, _ size: ImageSize) async throws -> ImageStore.Key {
         guard cached.remote.images.isEmpty, let session = session.remoteImages,
             let url = try await perform({ try await session.imageAddress(cached.remote, size) })
         else { return try key(cached, size) }

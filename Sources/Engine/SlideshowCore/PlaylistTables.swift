@@ -305,8 +305,7 @@ nonisolated struct PlaylistTables {
 
     private func delete(_ positions: [Int64]) throws(StorageError) {
         for position in positions {
-            try query(
-                "DELETE FROM playlist WHERE name = ? AND position = ?", [.integer(position)])
+            try query("DELETE FROM playlist WHERE name = ? AND position = ?", [.integer(position)])
         }
     }
 

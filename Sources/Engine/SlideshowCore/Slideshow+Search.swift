@@ -177,8 +177,7 @@ extension Slideshow {
         // The first photo whose image is not looked up any more. The next search begins there, unless it may fetch images.
         var stop: Int64?
         while !positions.isEmpty {
-            let (found, round) = try await waiting(
-                positions, limit: SlideshowSearch.lookupLimit)
+            let (found, round) = try await waiting(positions, limit: SlideshowSearch.lookupLimit)
             search.firstRound = search.firstRound ?? round
             for entry in found {
                 try Task.checkCancellation()

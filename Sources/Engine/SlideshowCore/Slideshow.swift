@@ -343,9 +343,7 @@ package final class Slideshow {
     ///
     /// - Returns: nil if the image is not cached and must not be fetched.
     /// - Throws: The errors of ``SlideshowPhotos``.
-    func load(
-        _ id: CombinedPhotoID, isCached: Bool
-    ) async throws -> Playlist.Shown? {
+    func load(_ id: CombinedPhotoID, isCached: Bool) async throws -> Playlist.Shown? {
         // The image may be deleted before it is protected, or another size may be set. Three times in succession are
         // unlikely.
         for _ in 0..<3 {

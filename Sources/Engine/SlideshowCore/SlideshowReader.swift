@@ -284,8 +284,7 @@ package final class SlideshowReader {
         guard settings.isShuffled, slideshow.playlist.isActive,
             let part = unreadParts.first(where: photos.mayReadAhead)
         else { return }
-        let ahead = try await slideshow.waiting(
-            slideshow.playlist.next, limit: Self.readAheadCount)
+        let ahead = try await slideshow.waiting(slideshow.playlist.next, limit: Self.readAheadCount)
         if ahead.entries.count < Self.readAheadCount { _ = try await readPages(of: part) }
     }
 
@@ -423,8 +422,7 @@ package final class SlideshowReader {
     private func readArrivalsInOrder(of part: SlideshowPart, _ new: Int) async throws {
         try await read(part) { position in
             guard new > 0, let top = position.top else { return nil }
-            let page = try await photos.page(
-                of: part, after: "", count: min(new, Self.pageCount))
+            let page = try await photos.page(of: part, after: "", count: min(new, Self.pageCount))
             let arrived = page.photos.prefix { $0.id != top }
             guard let first = arrived.first else { return nil }
             position.top = first.id

@@ -69,9 +69,7 @@ nonisolated struct SlideshowSearch {
     ///   - isLocal: True if no service is asked for its image.
     /// - Returns: True if the image may be fetched, false if it is used only if it is cached, which is counted; nil if the
     ///   photo is skipped.
-    mutating func attempt(
-        _ id: CombinedPhotoID, mayFetch: Bool, isLocal: Bool = false
-    ) -> Bool? {
+    mutating func attempt(_ id: CombinedPhotoID, mayFetch: Bool, isLocal: Bool = false) -> Bool? {
         hasSkipped = true
         if mayFetch, mayFetchImage(of: id.account, isLocal: isLocal) {
             if !isLocal { fetches += 1 }

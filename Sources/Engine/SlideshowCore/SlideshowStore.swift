@@ -129,9 +129,7 @@ nonisolated package struct SlideshowStore: Sendable {
     ///
     /// - Returns: The number of photos that got a position.
     /// - Throws: ``StorageError``.
-    func save(
-        _ new: Playlist, replacing old: Playlist, of name: String
-    ) async throws -> Int {
+    func save(_ new: Playlist, replacing old: Playlist, of name: String) async throws -> Int {
         try await cache.run { database in
             try database.transaction { () throws(StorageError) in
                 try PlaylistTables(database: database, name: name).write(new, replacing: old)

@@ -105,8 +105,7 @@ nonisolated struct SlideshowTables {
     }
 
     func unhide(_ id: CombinedPhotoID) throws(StorageError) {
-        try database.query(
-            "DELETE FROM hidden WHERE account = ? AND photo = ?", id.values)
+        try database.query("DELETE FROM hidden WHERE account = ? AND photo = ?", id.values)
     }
 
     /// Deletes the hidden photos and the sources of an account.

@@ -306,9 +306,7 @@ package final class CombinedFeed {
     }
 
     /// The number of photos that the users of all accounts like.
-    package var likeCount: Int {
-        accounts.reduce(0) { $0 + min($1.likeCount, Int(UInt32.max)) }
-    }
+    package var likeCount: Int { accounts.reduce(0) { $0 + min($1.likeCount, Int(UInt32.max)) } }
 
     /// Runs a call of the account that has a photo.
     ///

@@ -123,9 +123,7 @@ nonisolated struct CombinedMerge {
     }
 
     /// Leaves an account out of the rest of the page, because its next photo cannot be read now.
-    mutating func block(_ member: Int, _ error: any Error) {
-        feeds[member].problem = error
-    }
+    mutating func block(_ member: Int, _ error: any Error) { feeds[member].problem = error }
 
     /// Removes an account from the walk, because it has no more photos.
     mutating func end(_ member: Int) {

@@ -250,8 +250,7 @@ extension LoginList {
                     Message("{user} is already logged in.", ["user": identity.username.excerpt]))
             }
             let isRefused = known?.credentials?.isRefused == true
-            let replaced =
-                token == nil || isRefused ? nil : await engine.storedToken(of: known, id)
+            let replaced = token == nil || isRefused ? nil : await engine.storedToken(of: known, id)
             // The secret is stored before the account, so that no account lacks its token.
             if let token {
                 try await storeToken(token, of: id, identity, provider)

@@ -118,9 +118,7 @@ final class EngineSlideshowPhotos: SlideshowPhotos {
         return account
     }
 
-    func watchImage(_ path: String, onLoss: @escaping () -> Void) {
-        imageWatch.watch(path, onLoss)
-    }
+    func watchImage(_ path: String, onLoss: @escaping () -> Void) { imageWatch.watch(path, onLoss) }
 
     func keepIDs() { engine?.slideshows.keepIDs() }
 
