@@ -20,54 +20,52 @@ private func encoded(
     }
 }
 
-/// The error of a message that is malformed, or contains a value that is out of range.
-package struct MalformedMessage: Error {}
-
-/// A reader of messages. It checks every field, because the sender may be compromised.
+/// A reader of messages. It checks every field, because the sender may be compromised. The error of a malformed message,
+/// or of a value that is out of range, is ``ImageFailure/misunderstood``.
 struct MessageReader {
     /// The fields that were not read.
     private var fields: [ArraySlice<UInt8>]
     let kind: UInt8
 
-    init(_ bytes: [UInt8]) throws(MalformedMessage) {
-        guard bytes.count >= 2, bytes[0] == version else { throw MalformedMessage() }
+    init(_ bytes: [UInt8]) throws(ImageFailure) {
+        guard bytes.count >= 2, bytes[0] == version else { throw .misunderstood }
         kind = bytes[1]
         fields = bytes.dropFirst(2).split(separator: fieldEnd, omittingEmptySubsequences: false)
         // Nothing follows the end of the last field.
-        guard fields.removeLast().isEmpty else { throw MalformedMessage() }
+        guard fields.removeLast().isEmpty else { throw .misunderstood }
         fields.reverse()
     }
 
     /// Throws unless all fields were read.
-    func checkEnd() throws(MalformedMessage) {
-        guard fields.isEmpty else { throw MalformedMessage() }
+    func checkEnd() throws(ImageFailure) {
+        guard fields.isEmpty else { throw .misunderstood }
     }
 
     /// Reads a text. A missing one is empty.
-    mutating func text(atMost limit: Int = maximumMessageBytes) throws(MalformedMessage) -> String {
+    mutating func text(atMost limit: Int = maximumMessageBytes) throws(ImageFailure) -> String {
         guard let bytes = fields.popLast(), bytes.count <= limit,
             let text = String(validating: bytes, as: UTF8.self)
-        else { throw MalformedMessage() }
+        else { throw .misunderstood }
         return text
     }
 
-    mutating func flag() throws(MalformedMessage) -> Bool {
-        guard let flag = Bool(try text()) else { throw MalformedMessage() }
+    mutating func flag() throws(ImageFailure) -> Bool {
+        guard let flag = Bool(try text()) else { throw .misunderstood }
         return flag
     }
 
     /// Reads a number that may be missing.
     mutating func optionalNumber<Number: Comparable & LosslessStringConvertible>(
         in range: ClosedRange<Number>
-    ) throws(MalformedMessage) -> Number? {
+    ) throws(ImageFailure) -> Number? {
         let text = try text()
         if text.isEmpty { return nil }
-        guard let number = Number(text), range.contains(number) else { throw MalformedMessage() }
+        guard let number = Number(text), range.contains(number) else { throw .misunderstood }
         return number
     }
 
-    mutating func number(in range: ClosedRange<Int>) throws(MalformedMessage) -> Int {
-        guard let number = try optionalNumber(in: range) else { throw MalformedMessage() }
+    mutating func number(in range: ClosedRange<Int>) throws(ImageFailure) -> Int {
+        guard let number = try optionalNumber(in: range) else { throw .misunderstood }
         return number
     }
 }
@@ -89,7 +87,9 @@ extension ImageJob {
     }
 
     /// Decodes a message.
-    package init(message: [UInt8]) throws(MalformedMessage) {
+    ///
+    /// - Throws: ``ImageFailure/misunderstood``.
+    package init(message: [UInt8]) throws(ImageFailure) {
         var reader = try MessageReader(message)
         let sizes = 1...4096
         let sides = 1...65_535
@@ -107,7 +107,7 @@ extension ImageJob {
             self = .pixels(
                 width: try reader.number(in: sides), height: try reader.number(in: sides))
         case 4: self = .make(.square(pixels: try reader.number(in: sizes)))
-        default: throw MalformedMessage()
+        default: throw .misunderstood
         }
         try reader.checkEnd()
     }
@@ -135,7 +135,9 @@ extension ImageReply {
     }
 
     /// Decodes a message.
-    package init(message: [UInt8]) throws(MalformedMessage) {
+    ///
+    /// - Throws: ``ImageFailure/misunderstood``.
+    package init(message: [UInt8]) throws(ImageFailure) {
         var reader = try MessageReader(message)
         switch reader.kind {
         case 101: self = .ready(confinesFiles: try reader.flag())
@@ -153,13 +155,12 @@ extension ImageReply {
                     width: try reader.number(in: sides), height: try reader.number(in: sides),
                     fullWidth: try reader.number(in: sides),
                     fullHeight: try reader.number(in: sides)))
-        default: throw MalformedMessage()
+        default: throw .misunderstood
         }
         try reader.checkEnd()
     }
 
-    private static func facts(_ reader: inout MessageReader) throws(MalformedMessage) -> ImageFacts
-    {
+    private static func facts(_ reader: inout MessageReader) throws(ImageFailure) -> ImageFacts {
         let sizes = 1...Int(Int32.max)
         var facts = ImageFacts(
             width: try reader.number(in: sizes), height: try reader.number(in: sizes))
