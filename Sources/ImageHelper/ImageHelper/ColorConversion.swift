@@ -137,7 +137,7 @@ extension shim_color {
         case .profile(let bytes):
             return self.cmsOpenProfileFromMem(bytes, UInt32(bytes.count))
         case .codes(let primaries, let transfer):
-            guard let curve = TransferCurve.samples(transfer) else { return nil }
+            guard let curve = ColorDescription.samples(transfer) else { return nil }
             let points =
                 switch primaries {
                 // BT.470 M, BT.470 BG, BT.601, BT.2020, Display P3; otherwise BT.709.
@@ -151,7 +151,7 @@ extension shim_color {
                 }
             return profile(points, curve)
         case .gamma(let exponent, let points):
-            return profile(points ?? Self.bt709, TransferCurve.samples { pow($0, exponent) })
+            return profile(points ?? Self.bt709, ColorDescription.samples { pow($0, exponent) })
         }
     }
 
@@ -175,10 +175,10 @@ extension shim_color {
 /// The light of encoded values.
 ///
 /// Source: ITU-T H.273 table 3; SMPTE ST 2084; ITU-R BT.2100.
-enum TransferCurve {
+extension ColorDescription {
     /// Returns the light for 4,096 encoded values from 0 to 1; nil if the curve is unknown or that of sRGB with the
     /// primaries of sRGB.
-    static func samples(_ transfer: Int) -> [UInt16]? {
+    fileprivate static func samples(_ transfer: Int) -> [UInt16]? {
         switch transfer {
         // The curve of BT.709 is that of cameras; displays and converters use that of sRGB.
         case 1, 2, 6, 13, 14, 15:
@@ -192,7 +192,7 @@ enum TransferCurve {
         }
     }
 
-    static func samples(_ curve: (Double) -> Double) -> [UInt16] {
+    fileprivate static func samples(_ curve: (Double) -> Double) -> [UInt16] {
         (0..<4096).map { UInt16((min(max(curve(Double($0) / 4095), 0), 1) * 65_535).rounded()) }
     }
 

@@ -17,14 +17,8 @@ final class Scaler {
     private var source: [SIMD4<Float>]
     private var narrowed: [SIMD4<Float>]
 
-    /// The pixels that contribute to a scaled pixel.
-    private struct Contribution {
-        /// The first pixel, and the number of pixels.
-        let start: Int
-        let count: Int
-        /// The index of the first weight.
-        let weight: Int
-    }
+    /// The pixels that contribute to a scaled pixel: the first one and their number, and the index of the first weight.
+    private typealias Contribution = (start: Int, count: Int, weight: Int)
 
     /// - Parameters:
     ///   - old: The size of the rows that are added.
@@ -54,8 +48,7 @@ final class Scaler {
             let last = min(old - 1, Int((center + 3 * stretch).rounded(.up)))
             let values = (first...last).map { lanczos((Double($0) + 0.5 - center) / stretch) }
             let sum = values.reduce(0, +)
-            contributions.append(
-                Contribution(start: first, count: values.count, weight: weights.count))
+            contributions.append((first, values.count, weights.count))
             weights += values.map { Float($0 / sum) }
         }
         return (contributions, weights)
