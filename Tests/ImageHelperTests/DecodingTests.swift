@@ -75,7 +75,7 @@ struct DecodingTests {
             for number in numbers { withUnsafeBytes(of: number.bigEndian) { file += $0 } }
             file += [0, 0, 0, 0]
         }
-        let colors = file.withUnsafeBytes { PNGDecoder.colors($0) }
+        let colors = file.withUnsafeBytes { ColorDescription.ofPNG($0) }
         if case .sRGB? = colors {
             #expect(isStandard)
         } else if case .gamma? = colors {

@@ -3,12 +3,13 @@ internal import Glibc
 internal import ImageMetadata
 internal import ImageProtocol
 
-/// A decoder of one format, which uses the library of the format.
+/// A decoder of one format: the functions of its library, or none for a format without a library.
 protocol ImageDecoder {
     /// Loads the library.
     ///
+    /// - Returns: The decoder.
     /// - Throws: ``ImageFailure/notSupported(_:)`` with the package to install.
-    init() throws(ImageFailure)
+    static func load() throws(ImageFailure) -> Self
 
     /// Decodes an image, and passes its rows from the top to the bottom.
     ///
@@ -26,7 +27,7 @@ struct ImageDecoders {
     private var decoders: [ImageFormat: Loaded] = [:]
     private let colors: shim_color?
     /// The decoder whose library also encodes images.
-    let png = Result { () throws(ImageFailure) in try PNGDecoder() }
+    let png = Result { () throws(ImageFailure) in try shim_png.load() }
     /// Decompresses metadata.
     let decompressor: Decompressor
 
@@ -36,21 +37,21 @@ struct ImageDecoders {
             ["liblcms2.so.2"], package: "liblcms2-2", shim_color(), shim_color_load)
         decompressor = Self.decompressor()
         // The preview of a raw file is a JPEG.
-        load(JPEGDecoder.self, .jpeg, .raw)
-        load(PNGDecoder.self, .png)
-        load(WebPDecoder.self, .webP)
-        load(GIFDecoder.self, .gif)
+        load(shim_jpeg.self, .jpeg, .raw)
+        load(shim_png.self, .png)
+        load(shim_webp.self, .webP)
+        load(shim_gif.self, .gif)
         load(BMPDecoder.self, .bmp)
         switch role {
         case .decode: break
-        case .decodeHEIF: load(HEIFDecoder.self, .heic, .avif)
-        case .decodeJPEGXL: load(JPEGXLDecoder.self, .jpegXL)
-        case .decodeTIFF: load(TIFFDecoder.self, .tiff)
+        case .decodeHEIF: load(shim_heif.self, .heic, .avif)
+        case .decodeJPEGXL: load(shim_jxl.self, .jpegXL)
+        case .decodeTIFF: load(shim_tiff.self, .tiff)
         }
     }
 
     private mutating func load(_ type: (some ImageDecoder).Type, _ formats: ImageFormat...) {
-        let decoder = Loaded { () throws(ImageFailure) in try type.init() }
+        let decoder = Loaded { () throws(ImageFailure) in try type.load() }
         for format in formats { decoders[format] = decoder }
     }
 

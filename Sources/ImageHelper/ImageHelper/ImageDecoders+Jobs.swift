@@ -49,6 +49,6 @@ extension ImageDecoders {
         _ descriptors: [Int32], _ size: ImageSizeRequest, _ texts: [String: String]
     ) throws(ImageFailure) {
         try decode(descriptors[0], size, sharedIn: nil)
-            .writePNG(texts, try png.get().functions, to: descriptors[1])
+            .writePNG(texts, try png.get(), to: descriptors[1])
     }
 }

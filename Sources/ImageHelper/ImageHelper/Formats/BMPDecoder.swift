@@ -7,7 +7,7 @@ internal import ImageProtocol
 ///
 /// Source: BITMAPINFOHEADER, BITMAPV5HEADER, "Bitmap Compression" (Windows GDI).
 struct BMPDecoder: ImageDecoder {
-    init() {}
+    static func load() -> BMPDecoder { BMPDecoder() }
 
     /// Returns the color from 0 to 255 in the bits of a mask.
     private static func color(_ pixel: UInt32, _ mask: UInt32) -> UInt8 {

@@ -4,18 +4,16 @@ internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of GIF with giflib. It decodes the first frame.
-struct GIFDecoder: ImageDecoder {
-    private let functions: shim_gif
-
-    init() throws(ImageFailure) {
-        functions = try loadLibrary(
+extension shim_gif: ImageDecoder {
+    static func load() throws(ImageFailure) -> shim_gif {
+        try loadLibrary(
             ["libgif.so.7"], package: "libgif7 or giflib", shim_gif(), shim_gif_load)
     }
 
     func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
         var rest = file
         try withUnsafeMutablePointer(to: &rest) { rest throws(ImageFailure) in
-            let gif = functions.DGifOpen(
+            let gif = self.DGifOpen(
                 rest,
                 { gif, bytes, count in
                     guard
@@ -31,7 +29,7 @@ struct GIFDecoder: ImageDecoder {
                     return Int32(read)
                 }, nil)
             guard let gif else { throw .damaged }
-            defer { _ = functions.DGifCloseFile(gif, nil) }
+            defer { _ = self.DGifCloseFile(gif, nil) }
             try readFrame(gif, into: image)
         }
     }
@@ -47,7 +45,7 @@ struct GIFDecoder: ImageDecoder {
         var transparent: UInt8?
         while true {
             var type: UInt32 = 0
-            if functions.DGifGetRecordType(gif, &type) != Int32(SHIM_GIF_OK) {
+            if self.DGifGetRecordType(gif, &type) != Int32(SHIM_GIF_OK) {
                 // Decoders skip stray bytes between records.
                 guard gif.pointee.Error == Int32(SHIM_D_GIF_ERR_WRONG_RECORD) else {
                     throw .damaged
@@ -58,16 +56,16 @@ struct GIFDecoder: ImageDecoder {
             case SHIM_EXTENSION_RECORD_TYPE:
                 var kind: Int32 = 0
                 var block: UnsafeMutablePointer<UInt8>?
-                try check(functions.DGifGetExtension(gif, &kind, &block))
+                try check(self.DGifGetExtension(gif, &kind, &block))
                 while let bytes = block {
                     // The first byte is the length. The lowest bit of the flags: there is a transparent color.
                     if kind == Int32(SHIM_GRAPHICS_EXT_FUNC_CODE), bytes[0] >= 4 {
                         transparent = bytes[1] & 1 == 1 ? bytes[4] : nil
                     }
-                    try check(functions.DGifGetExtensionNext(gif, &block))
+                    try check(self.DGifGetExtensionNext(gif, &block))
                 }
             case SHIM_IMAGE_DESC_RECORD_TYPE:
-                try check(functions.DGifGetImageDesc(gif))
+                try check(self.DGifGetImageDesc(gif))
                 return try readPixels(gif, transparent, into: image)
             default: throw .damaged
             }
@@ -103,7 +101,7 @@ struct GIFDecoder: ImageDecoder {
         for (first, step) in passes where !isDamaged {
             for y in stride(from: first, to: rows, by: step) {
                 isDamaged =
-                    functions.DGifGetLine(gif, &line, Int32(columns)) != Int32(SHIM_GIF_OK)
+                    self.DGifGetLine(gif, &line, Int32(columns)) != Int32(SHIM_GIF_OK)
                 if isDamaged { break }
                 for x in 0..<columns {
                     pixels[(top + y) * width + left + x] = colors[Int(line[x])]

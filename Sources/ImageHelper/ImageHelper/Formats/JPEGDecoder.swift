@@ -4,23 +4,21 @@ internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of JPEG with libjpeg-turbo, which scales while it decodes.
-struct JPEGDecoder: ImageDecoder {
-    private let functions: shim_jpeg
-
-    init() throws(ImageFailure) {
-        functions = try loadLibrary(
+extension shim_jpeg: ImageDecoder {
+    static func load() throws(ImageFailure) -> shim_jpeg {
+        try loadLibrary(
             ["libturbojpeg.so.0"], package: "libturbojpeg0, turbojpeg or libjpeg-turbo",
             shim_jpeg(), shim_jpeg_load)
     }
 
     func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
-        guard let handle = functions.tjInitDecompress() else { throw .tooLarge }
-        defer { _ = functions.tjDestroy(handle) }
+        guard let handle = self.tjInitDecompress() else { throw .tooLarge }
+        defer { _ = self.tjDestroy(handle) }
         let bytes = file.bindMemory(to: UInt8.self).baseAddress
         let byteCount = UInt(file.count)
         var (width, height, subsampling, colors): (Int32, Int32, Int32, Int32) = (0, 0, 0, 0)
         // It fails if the subsampling has no name in the library. Decoding does not need one.
-        _ = functions.tjDecompressHeader3(
+        _ = self.tjDecompressHeader3(
             handle, bytes, byteCount, &width, &height, &subsampling, &colors)
         let full = (width: Int(width), height: Int(height))
         try ImageLimits.check(full.width, full.height)
@@ -41,13 +39,13 @@ struct JPEGDecoder: ImageDecoder {
         defer { free(pixels) }
         let samples = pixels.assumingMemoryBound(to: UInt8.self)
         let format = hasInks ? SHIM_TJPF_CMYK : SHIM_TJPF_RGBA
-        let result = functions.tjDecompress2(
+        let result = self.tjDecompress2(
             handle, bytes, byteCount, samples, Int32(size.width), Int32(size.width * 4),
             Int32(size.height), Int32(format), Int32(SHIM_TJFLAG_LIMITSCANS))
         // After a warning, the damaged part is gray. The header of pixels has at most 14 bytes.
         guard
             result == 0
-                || functions.tjGetErrorCode(handle) == Int32(SHIM_TJERR_WARNING)
+                || self.tjGetErrorCode(handle) == Int32(SHIM_TJERR_WARNING)
                     && file.count > image.header.pixelOffset + 16
         else { throw .damaged }
         if hasInks {

@@ -4,11 +4,9 @@ internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of JPEG XL with libjxl, which applies the orientation itself.
-struct JPEGXLDecoder: ImageDecoder {
-    private let functions: shim_jxl
-
-    init() throws(ImageFailure) {
-        functions = try loadLibrary(
+extension shim_jxl: ImageDecoder {
+    static func load() throws(ImageFailure) -> shim_jxl {
+        try loadLibrary(
             [
                 "libjxl.so.0.11", "libjxl.so.0.12", "libjxl.so.0.10", "libjxl.so.0.9",
                 "libjxl.so.0.8",
@@ -18,12 +16,12 @@ struct JPEGXLDecoder: ImageDecoder {
     }
 
     func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
-        guard let decoder = functions.JxlDecoderCreate(nil) else { throw .tooLarge }
-        defer { functions.JxlDecoderDestroy(decoder) }
+        guard let decoder = self.JxlDecoderCreate(nil) else { throw .tooLarge }
+        defer { self.JxlDecoderDestroy(decoder) }
         let events = SHIM_JXL_DEC_COLOR_ENCODING | SHIM_JXL_DEC_FULL_IMAGE
-        _ = functions.JxlDecoderSubscribeEvents(decoder, Int32(events))
-        _ = functions.JxlDecoderSetUnpremultiplyAlpha(decoder, 1)
-        _ = functions.JxlDecoderSetInput(
+        _ = self.JxlDecoderSubscribeEvents(decoder, Int32(events))
+        _ = self.JxlDecoderSetUnpremultiplyAlpha(decoder, 1)
+        _ = self.JxlDecoderSetInput(
             decoder, file.bindMemory(to: UInt8.self).baseAddress, file.count)
         let (width, height) = image.header.shownSize
         let stride = width * 4
@@ -35,23 +33,23 @@ struct JPEGXLDecoder: ImageDecoder {
         var pixels: UnsafeMutableRawPointer?
         defer { free(pixels) }
         while true {
-            let status = Int(functions.JxlDecoderProcessInput(decoder))
+            let status = Int(self.JxlDecoderProcessInput(decoder))
             switch status {
             case SHIM_JXL_DEC_COLOR_ENCODING:
                 layout.colors = colors(decoder)
             case SHIM_JXL_DEC_NEED_IMAGE_OUT_BUFFER:
                 var byteCount = 0
                 guard pixels == nil,
-                    functions.JxlDecoderImageOutBufferSize(decoder, &format, &byteCount)
+                    self.JxlDecoderImageOutBufferSize(decoder, &format, &byteCount)
                         == UInt32(SHIM_JXL_DEC_SUCCESS), byteCount == stride * height
                 else { throw .damaged }
                 pixels = try ImageLimits.allocate(width: width, height: height)
-                _ = functions.JxlDecoderSetImageOutBuffer(decoder, &format, pixels, byteCount)
+                _ = self.JxlDecoderSetImageOutBuffer(decoder, &format, pixels, byteCount)
             case SHIM_JXL_DEC_FULL_IMAGE, SHIM_JXL_DEC_SUCCESS, SHIM_JXL_DEC_NEED_MORE_INPUT:
                 let isTruncated = status == SHIM_JXL_DEC_NEED_MORE_INPUT
                 guard let pixels,
                     !isTruncated
-                        || functions.JxlDecoderFlushImage(decoder) == UInt32(SHIM_JXL_DEC_SUCCESS)
+                        || self.JxlDecoderFlushImage(decoder) == UInt32(SHIM_JXL_DEC_SUCCESS)
                 else { throw .damaged }
                 try image.begin(width: width, height: height, layout, .upright)
                 image.add(pixels, stride: stride)
@@ -65,7 +63,7 @@ struct JPEGXLDecoder: ImageDecoder {
     }
 
     private func colors(_ decoder: OpaquePointer) -> ColorDescription {
-        withUnsafePointer(to: functions) { functions in
+        withUnsafePointer(to: self) { functions in
             let count = shim_jxl_profile(functions, decoder, nil, 0)
             guard 1...16 << 20 ~= count else { return .sRGB }
             var profile = [UInt8](repeating: 0, count: count)

@@ -4,18 +4,15 @@ internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of PNG with libpng, row by row.
-struct PNGDecoder: ImageDecoder {
-    /// The library, which also encodes images.
-    let functions: shim_png
-
-    init() throws(ImageFailure) {
-        functions = try loadLibrary(
+extension shim_png: ImageDecoder {
+    static func load() throws(ImageFailure) -> shim_png {
+        try loadLibrary(
             ["libpng16.so.16"], package: "libpng16-16, libpng16-16t64 or libpng", shim_png(),
             shim_png_load)
     }
 
     func decode(_ file: UnsafeRawBufferPointer, into image: ImageBuilder) throws(ImageFailure) {
-        try withUnsafePointer(to: functions) { functions throws(ImageFailure) in
+        try withUnsafePointer(to: self) { functions throws(ImageFailure) in
             var source = shim_png_image()
             source.functions = functions
             defer { shim_png_close(&source) }
@@ -29,7 +26,7 @@ struct PNGDecoder: ImageDecoder {
             let (width, height) = (Int(source.width), Int(source.height))
             var layout = RowLayout(isDeep: source.depth == 16)
             layout.isGray = source.has_color == 0
-            if let colors = Self.colors(file) {
+            if let colors = ColorDescription.ofPNG(file) {
                 layout.colors = colors
             } else if let profile = source.profile, source.profile_bytes > 0 {
                 layout.colors = .profile(
@@ -55,12 +52,14 @@ struct PNGDecoder: ImageDecoder {
             if isDamaged { throw .damaged }
         }
     }
+}
 
-    /// Returns the colors that the chunks cICP, sRGB, gAMA and cHRM describe; nil if there are none, or if an ICC
-    /// profile takes precedence.
+extension ColorDescription {
+    /// Returns the colors that the chunks cICP, sRGB, gAMA and cHRM of a PNG file describe; nil if there are none, or if
+    /// an ICC profile takes precedence.
     ///
     /// Source: PNG, third edition, §4.3, §11.3.2.
-    static func colors(_ file: UnsafeRawBufferPointer) -> ColorDescription? {
+    static func ofPNG(_ file: UnsafeRawBufferPointer) -> ColorDescription? {
         var hasProfile = false
         var isStandard = false
         var exponent: Double?

@@ -4,11 +4,9 @@ internal import ImageMetadata
 internal import ImageProtocol
 
 /// A decoder of TIFF with libtiff. It reads one image of a file.
-struct TIFFDecoder: ImageDecoder {
-    private let functions: shim_tiff
-
-    init() throws(ImageFailure) {
-        functions = try loadLibrary(
+extension shim_tiff: ImageDecoder {
+    static func load() throws(ImageFailure) -> shim_tiff {
+        try loadLibrary(
             ["libtiff.so.6", "libtiff.so.5"], package: "libtiff6 or libtiff", shim_tiff(),
             shim_tiff_load)
     }
@@ -18,7 +16,7 @@ struct TIFFDecoder: ImageDecoder {
         source.file = file.bindMemory(to: UInt8.self).baseAddress
         source.bytes = UInt64(file.count)
         try withUnsafeMutablePointer(to: &source) { source throws(ImageFailure) in
-            try withUnsafePointer(to: functions) { functions throws(ImageFailure) in
+            try withUnsafePointer(to: self) { functions throws(ImageFailure) in
                 guard let tiff = shim_tiff_open(functions, source) else { throw .damaged }
                 defer { functions.pointee.TIFFClose(tiff) }
                 if let offset = image.header.tableOffset,

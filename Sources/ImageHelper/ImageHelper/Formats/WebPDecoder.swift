@@ -5,11 +5,9 @@ internal import ImageProtocol
 
 /// A decoder of WebP with libwebp, which scales while it decodes. Of an animation, it decodes the first frame, at its
 /// place on the transparent canvas.
-struct WebPDecoder: ImageDecoder {
-    private let functions: shim_webp
-
-    init() throws(ImageFailure) {
-        functions = try loadLibrary(
+extension shim_webp: ImageDecoder {
+    static func load() throws(ImageFailure) -> shim_webp {
+        try loadLibrary(
             ["libwebp.so.7"], package: "libwebp7 or libwebp", shim_webp(), shim_webp_load)
     }
 
@@ -24,11 +22,11 @@ struct WebPDecoder: ImageDecoder {
         let bytes = frame.bindMemory(to: UInt8.self).baseAddress
         var config = WebPDecoderConfig()
         let version = Int32(WEBP_DECODER_ABI_VERSION)
-        guard functions.WebPInitDecoderConfigInternal(&config, version) != 0 else {
+        guard self.WebPInitDecoderConfigInternal(&config, version) != 0 else {
             throw .notSupported("The installed libwebp is not supported; install version 1.")
         }
         guard
-            functions.WebPGetFeaturesInternal(bytes, frame.count, &config.input, version)
+            self.WebPGetFeaturesInternal(bytes, frame.count, &config.input, version)
                 == UInt32(SHIM_VP8_STATUS_OK)
         else { throw .damaged }
         let input = (width: Int(config.input.width), height: Int(config.input.height))
@@ -66,7 +64,7 @@ struct WebPDecoder: ImageDecoder {
         config.output.u.RGBA.rgba = samples + offset
         config.output.u.RGBA.stride = Int32(stride)
         config.output.u.RGBA.size = stride * size.height - offset
-        switch Int(functions.WebPDecode(bytes, frame.count, &config)) {
+        switch Int(self.WebPDecode(bytes, frame.count, &config)) {
         case SHIM_VP8_STATUS_OK:
             try begin()
             image.add(pixels, stride: stride)
@@ -74,10 +72,10 @@ struct WebPDecoder: ImageDecoder {
         default:
             // The rows of a truncated file.
             var end: Int32 = 0
-            if let decoder = functions.WebPIDecode(bytes, frame.count, &config) {
-                _ = functions.WebPIUpdate(decoder, bytes, frame.count)
-                _ = functions.WebPIDecGetRGB(decoder, &end, nil, nil, nil)
-                functions.WebPIDelete(decoder)
+            if let decoder = self.WebPIDecode(bytes, frame.count, &config) {
+                _ = self.WebPIUpdate(decoder, bytes, frame.count)
+                _ = self.WebPIDecGetRGB(decoder, &end, nil, nil, nil)
+                self.WebPIDelete(decoder)
             }
             try begin()
             for y in 0..<Int(end) { image.add(pixels + y * stride) }
