@@ -20,7 +20,7 @@ extension Login {
                 },
                 .method(.cancel) { $0.cancel() },
                 .property(.state) { $0.state.rawValue },
-                .property(.provider, emits: .constant) { $0.provider.info.path },
+                .property(.provider, isConstant: true) { $0.provider.info.path },
                 .property(.authorizationUrl) { $0.authorizationURL },
                 .property(.account) { $0.account?.path ?? .root },
                 .property(.error) { ErrorTable.property($0.error) },

@@ -34,7 +34,7 @@ final class ManagerObject {
             .asyncMethod(.openSlideshow, in: ["name"], out: ["slideshow"]) {
                 try await $0.engine.slideshows.open($1).path
             },
-            .property(.version, emits: .constant) { _ in buildVersion },
+            .property(.version, isConstant: true) { _ in buildVersion },
             .property(.defaultAccount, { $0.engine.accounts.defaultAccount?.path ?? .root }) {
                 try await $0.setDefaultAccount($1)
             },

@@ -50,7 +50,7 @@ extension BusInterface {
     init(versioned name: InterfaceName, _ members: [BusMember<Object>]) {
         let version = name.version
         var members = members
-        members.append(.property(name.versionProperty, emits: .constant) { _ in version })
+        members.append(.property(name.versionProperty, isConstant: true) { _ in version })
         self.init(name, members)
     }
 }

@@ -32,11 +32,11 @@ final class ProviderObject {
         versioned: .provider,
         [
             .asyncCallerMethod(.configure, in: ["settings"]) { try await $0.configure($1, $2) },
-            .property(.id, emits: .constant) { $0.info.id },
-            .property(.name, emits: .constant) { $0.info.translatedName },
-            .property(.iconName, emits: .constant) { $0.info.iconName },
-            .property(.authentication, emits: .constant) { $0.info.authentication.rawValue },
-            .property(.capabilities, emits: .constant) { $0.info.capabilities.map(\.rawValue) },
+            .property(.id, isConstant: true) { $0.info.id },
+            .property(.name, isConstant: true) { $0.info.translatedName },
+            .property(.iconName, isConstant: true) { $0.info.iconName },
+            .property(.authentication, isConstant: true) { $0.info.authentication.rawValue },
+            .property(.capabilities, isConstant: true) { $0.info.capabilities.map(\.rawValue) },
             .property(.configured) { $0.engine.isConfigured($0.provider) },
             .property(.state) { object in
                 object.condition?.state.rawValue
@@ -44,7 +44,7 @@ final class ProviderObject {
             },
             .property(.stateReason) { $0.condition?.reason.translated ?? "" },
             .property(.sandbox) { $0.condition?.sandbox ?? "" },
-            .property(.help, emits: .constant) { $0.help },
+            .property(.help, isConstant: true) { $0.help },
             .property(.redirectUri) { $0.engine.redirectAddress(of: $0.provider) },
         ])
 

@@ -24,7 +24,7 @@ struct InterfaceTable {
     let name: InterfaceName
     var methods: [BusMethod] = []
     var properties: [BusProperty] = []
-    var signals: [SignalDescription] = []
+    var signals: [(name: MemberName, arguments: [ArgumentDescription])] = []
 
     func method(_ name: MemberName) -> BusMethod? { methods.first { $0.name == name } }
 }
@@ -36,15 +36,7 @@ package struct BusMember<Object: AnyObject> {
 }
 
 /// The name and type of an argument.
-nonisolated struct ArgumentDescription: Sendable {
-    let name: String
-    let type: Signature
-}
-
-nonisolated struct SignalDescription: Sendable {
-    let name: MemberName
-    let arguments: [ArgumentDescription]
-}
+typealias ArgumentDescription = (name: String, type: Signature)
 
 struct BusMethod {
     let name: MemberName
@@ -60,21 +52,14 @@ package enum Invocation {
     case running(@MainActor () async throws -> PreparedReply)
 }
 
-/// The way in which `PropertiesChanged` announces a property.
-///
-/// Source: D-Bus specification, annotation `org.freedesktop.DBus.Property.EmitsChangedSignal`.
-nonisolated package enum EmitsChangedSignal: String, Sendable {
-    case value = "true"
-    case constant = "const"
-}
-
 /// Stores the new value of a property.
 typealias PropertyChange = @MainActor () async throws -> Void
 
 struct BusProperty {
     let name: MemberName
     let type: Signature
-    let emits: EmitsChangedSignal
+    /// True if the value never changes; `PropertiesChanged` announces all other properties with their values.
+    let isConstant: Bool
     let get: (AnyObject) -> any BusType
     /// The function that reads the new value from a call of `Properties.Set`; nil for a read-only property.
     let set: ((AnyObject, BusMessage) throws -> PropertyChange)?
@@ -160,14 +145,13 @@ extension BusMember {
     ///
     /// - Parameters:
     ///   - name: The name of the property.
-    ///   - emits: The way in which changes are announced.
+    ///   - isConstant: True if the value never changes.
     ///   - get: Returns the value.
     /// - Returns: The member.
     package static func property<Value: BusType>(
-        _ name: MemberName, emits: EmitsChangedSignal = .value,
-        _ get: @escaping (Object) -> Value
+        _ name: MemberName, isConstant: Bool = false, _ get: @escaping (Object) -> Value
     ) -> BusMember {
-        makeProperty(name, emits, get, set: nil)
+        makeProperty(name, isConstant, get, set: nil)
     }
 
     /// Declares a property that clients can write. `set` returns when the value has been stored.
@@ -175,18 +159,18 @@ extension BusMember {
         _ name: MemberName, _ get: @escaping (Object) -> Value,
         set: @escaping @MainActor (Object, Value) async throws -> Void
     ) -> BusMember {
-        makeProperty(name, .value, get) { object, call in
+        makeProperty(name, false, get) { object, call in
             let value: Value = try call.readPropertyValue()
             return { try await set(object, value) }
         }
     }
 
     private static func makeProperty<Value: BusType>(
-        _ name: MemberName, _ emits: EmitsChangedSignal, _ get: @escaping (Object) -> Value,
+        _ name: MemberName, _ isConstant: Bool, _ get: @escaping (Object) -> Value,
         set: ((Object, BusMessage) throws -> PropertyChange)?
     ) -> BusMember {
         let property = BusProperty(
-            name: name, type: Value.signature, emits: emits,
+            name: name, type: Value.signature, isConstant: isConstant,
             get: { get(unsafeDowncast($0, to: Object.self)) },
             set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })
         return BusMember { $0.properties.append(property) }
@@ -196,8 +180,8 @@ extension BusMember {
     package static func signal<each Argument: BusType>(
         _ name: MemberName, _ names: [String] = [], _ types: repeat (each Argument).Type
     ) -> BusMember {
-        let signal = SignalDescription(name: name, arguments: describe(names, repeat each types))
-        return BusMember { $0.signals.append(signal) }
+        let arguments = describe(names, repeat each types)
+        return BusMember { $0.signals.append((name, arguments)) }
     }
 }
 
@@ -207,7 +191,7 @@ nonisolated private func describe<each Value: BusType>(
     var signatures: [Signature] = []
     for type in repeat each types { signatures.append(type.signature) }
     precondition(names.count == signatures.count, "\(names) name \(signatures.count) arguments")
-    return zip(names, signatures).map(ArgumentDescription.init)
+    return zip(names, signatures).map { ($0, $1) }
 }
 
 nonisolated extension BusMessage {

@@ -34,12 +34,12 @@ package struct BusProxy {
 
     /// Reads one property.
     package func property(_ interface: InterfaceName, _ name: MemberName) async throws -> Variant {
-        try await call(StandardInterface.properties, "Get", interface.text, name.text)
+        try await call(.properties, "Get", interface.text, name.text)
     }
 
     /// Reads all properties of an interface.
     package func properties(_ interface: InterfaceName) async throws -> [String: Variant] {
-        try await call(StandardInterface.properties, "GetAll", interface.text)
+        try await call(.properties, "GetAll", interface.text)
     }
 
     /// Writes a property.
@@ -47,12 +47,12 @@ package struct BusProxy {
         _ interface: InterfaceName, _ name: MemberName, to value: any BusType
     ) async throws {
         try await perform(
-            StandardInterface.properties, "Set", interface.text, name.text, AnyVariant(value))
+            .properties, "Set", interface.text, name.text, AnyVariant(value))
     }
 
     /// Returns the objects below this one, with their interfaces and properties.
     package func managedObjects() async throws -> [ObjectPath: [String: [String: Variant]]] {
-        try await call(StandardInterface.objectManager, "GetManagedObjects")
+        try await call(.objectManager, "GetManagedObjects")
     }
 
     /// Calls `handler` with the changed properties of `interface` until the returned subscription is released.
@@ -62,7 +62,7 @@ package struct BusProxy {
         _ interface: InterfaceName, _ handler: @escaping ([String: Variant]) -> Void
     ) async throws -> SignalSubscription {
         let rule = MatchRule(
-            sender: destination, path: path, interface: StandardInterface.properties,
+            sender: destination, path: path, interface: .properties,
             member: "PropertiesChanged", argument0: interface.text)
         return try await connection.subscribe(rule) { signal in
             // A signal with other arguments is not the standard one.

@@ -52,7 +52,7 @@ package final class ExportedObject {
             guard !changes.entries.isEmpty else { continue }
             tree?.objectChanged(self)
             emit(
-                StandardInterface.properties, "PropertiesChanged", interface.name.text, changes,
+                .properties, "PropertiesChanged", interface.name.text, changes,
                 [String]())
         }
     }
@@ -83,7 +83,7 @@ final class ExportedInterface {
     func takeChanges() -> OrderedEntries<String, AnyVariant> {
         var changes = OrderedEntries<String, AnyVariant>()
         var encoder = Encoder()
-        for (index, property) in table.properties.enumerated() where property.emits == .value {
+        for (index, property) in table.properties.enumerated() where !property.isConstant {
             let value = value(property)
             guard let hash = hash(of: value, &encoder), announcedHashes[index] != hash else {
                 continue

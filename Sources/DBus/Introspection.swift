@@ -7,9 +7,9 @@ extension ExportedObject {
             <node>
 
             """
-        xml += StandardInterface.peerInterface.introspection
+        xml += InterfaceTable.peer.introspection
         if let tree {
-            for table in StandardInterface.tables(for: self, root: tree.root) {
+            for table in InterfaceTable.standard(for: self, root: tree.root) {
                 xml += table.introspection
             }
         }
@@ -37,14 +37,14 @@ extension InterfaceTable {
             xml +=
                 "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"\(access)\""
             xml +=
-                property.emits == .value
-                ? "/>\n"
-                : """
+                property.isConstant
+                ? """
                 >
-                   <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="\(property.emits.rawValue)"/>
+                   <annotation name="org.freedesktop.DBus.Property.EmitsChangedSignal" value="const"/>
                   </property>
 
                 """
+                : "/>\n"
         }
         return xml + " </interface>\n"
     }

@@ -107,7 +107,7 @@ package final class ObjectTree {
         // Before the start, no client has received the list of objects.
         guard isStarted, object.path != root, !interfaces.isEmpty else { return }
         emit(
-            .signal(root, StandardInterface.objectManager, "InterfacesAdded"), object.path,
+            .signal(root, .objectManager, "InterfacesAdded"), object.path,
             OrderedEntries(interfaces.map { ($0.name.text, $0.allValues) }))
     }
 
@@ -115,7 +115,7 @@ package final class ObjectTree {
         objectChanged(object)
         guard object.path != root, !interfaces.isEmpty else { return }
         emit(
-            .signal(root, StandardInterface.objectManager, "InterfacesRemoved"), object.path,
+            .signal(root, .objectManager, "InterfacesRemoved"), object.path,
             interfaces.map(\.name.text))
     }
 
@@ -234,7 +234,7 @@ package final class ObjectTree {
                 return try method.invoke(candidate.object, call)
             }
         }
-        for table in StandardInterface.tables(for: object, root: root)
+        for table in InterfaceTable.standard(for: object, root: root)
         where interface == nil || table.name == interface {
             isKnown = true
             if let method = table.method(member) { return try method.invoke(object, call) }

@@ -76,7 +76,7 @@ final class TestObject {
                     object.label = label
                     object.exported?.announceChanges()
                 }),
-            .property("Id", emits: .constant) { _ in "test" },
+            .property("Id", isConstant: true) { _ in "test" },
             .signal("Changed", ["number", "label"], UInt32.self, String.self),
         ])
 }

@@ -1,20 +1,21 @@
 internal import Quoting
 
-/// The interfaces that every object has, and the interface that only the root has.
-///
-/// libdbus itself implements `org.freedesktop.DBus.Peer`.
-enum StandardInterface {
+extension InterfaceName {
     nonisolated static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
     nonisolated static let objectManager: InterfaceName = "org.freedesktop.DBus.ObjectManager"
+}
 
-    static func tables(for object: ExportedObject, root: ObjectPath) -> [InterfaceTable] {
+/// The interfaces that every object has, and the interface that only the root has.
+extension InterfaceTable {
+    static func standard(for object: ExportedObject, root: ObjectPath) -> [InterfaceTable] {
         object.path == root ? forRoot : forAll
     }
 
     private static let forAll = [propertiesInterface.table, introspectableInterface.table]
     private static let forRoot = forAll + [objectManagerInterface.table]
 
-    static let peerInterface = BusInterface<ExportedObject>(
+    /// The interface that libdbus itself implements.
+    static let peer = BusInterface<ExportedObject>(
         "org.freedesktop.DBus.Peer",
         [
             .method("Ping") { _ in },
@@ -31,7 +32,7 @@ enum StandardInterface {
         ])
 
     private static let objectManagerInterface = BusInterface<ExportedObject>(
-        objectManager,
+        .objectManager,
         [
             .preparedMethod("GetManagedObjects", out: ["objects"], returning: ManagedObjects.self) {
                 (object: ExportedObject, _: BusMessage) in
@@ -46,7 +47,7 @@ enum StandardInterface {
         ])
 
     private static let propertiesInterface = BusInterface<ExportedObject>(
-        properties,
+        .properties,
         [
             .method("Get", in: ["interface_name", "property_name"], out: ["value"]) {
                 (object: ExportedObject, interface: String, name: String) -> AnyVariant in
@@ -89,8 +90,8 @@ extension ExportedObject {
         let named = interfaces.filter { $0.name.text == name }
         guard let tree,
             !named.isEmpty
-                || (StandardInterface.tables(for: self, root: tree.root)
-                    + [StandardInterface.peerInterface])
+                || (InterfaceTable.standard(for: self, root: tree.root)
+                    + [InterfaceTable.peer])
                     .contains(where: { $0.name.text == name })
         else {
             throw ErrorReply(.unknownInterface, "\(path) has no interface \(name.quoted).")
