@@ -13,6 +13,13 @@ nonisolated package final class BusMessage: @unchecked Sendable {
         case signal
     }
 
+    /// The key that identifies the main queue.
+    private static let mainQueueKey: DispatchSpecificKey<Void> = {
+        let key = DispatchSpecificKey<Void>()
+        DispatchQueue.main.setSpecific(key: key, value: ())
+        return key
+    }()
+
     private let raw: OpaquePointer
     /// True if libdbus counts the message among the received ones. Releasing it may make libdbus resume reading, which
     /// it reports to the connection synchronously; it is therefore released on the main queue.
@@ -28,7 +35,7 @@ nonisolated package final class BusMessage: @unchecked Sendable {
     }
 
     deinit {
-        guard isReceived, DispatchQueue.getSpecific(key: MainQueue.key) == nil else {
+        guard isReceived, DispatchQueue.getSpecific(key: Self.mainQueueKey) == nil else {
             return dbus_message_unref(raw)
         }
         nonisolated(unsafe) let raw = raw
@@ -115,15 +122,6 @@ nonisolated func signatureText<each Value: BusType>(_ types: repeat (each Value)
     var text = ""
     for type in repeat each types { text += type.signature.text }
     return text
-}
-
-/// The key that identifies the main queue.
-nonisolated private enum MainQueue {
-    static let key: DispatchSpecificKey<Void> = {
-        let key = DispatchSpecificKey<Void>()
-        DispatchQueue.main.setSpecific(key: key, value: ())
-        return key
-    }()
 }
 
 /// The results of a method, which can be sent to any number of callers.

@@ -101,17 +101,14 @@ nonisolated package struct Encoder {
     }
 
     /// The offsets of the length and of the elements of an array that has been begun.
-    package struct ArrayStart {
-        fileprivate let lengthOffset: Int
-        fileprivate let elementsOffset: Int
-    }
+    package typealias ArrayStart = (lengthOffset: Int, elementsOffset: Int)
 
     /// Begins an array whose elements are aligned to `alignment` bytes.
     package mutating func beginArray(alignment: Int) -> ArrayStart {
         append(0 as UInt32)
         let lengthOffset = bytes.count - 4
         align(to: alignment)
-        return ArrayStart(lengthOffset: lengthOffset, elementsOffset: bytes.count)
+        return (lengthOffset, bytes.count)
     }
 
     /// Ends the array. All values appended since ``beginArray(alignment:)`` are its elements.

@@ -109,7 +109,7 @@ nonisolated struct MessageBuilder {
         defer { dbus_message_unref(raw) }
         let message = try MessageBuilder(header, "").finish()
         // libdbus has validated the values, so appending them cannot abort the process.
-        guard DescriptorMessage.fill(message, from: raw, encoder.descriptors) else {
+        guard Self.fill(message, from: raw, encoder.descriptors) else {
             dbus_message_unref(message)
             throw .invalidValue("a file descriptor could not be attached")
         }

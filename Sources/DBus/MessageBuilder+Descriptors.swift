@@ -4,7 +4,7 @@ internal import CDBus
 ///
 /// libdbus attaches descriptors only through its iterators, so the marshalled values are read again and appended one
 /// by one. Such messages are small and rare.
-nonisolated enum DescriptorMessage {
+nonisolated extension MessageBuilder {
     /// Appends the values of `source` to `message`, which has none.
     ///
     /// - Parameters:
