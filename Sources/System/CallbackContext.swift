@@ -18,31 +18,13 @@ package enum CallbackContext {
     @inlinable
     package static func enter<Owner: AnyObject, Argument, Result: Sendable>(
         _ context: UnsafeMutableRawPointer?, _ argument: Argument,
-        _ body: @escaping @MainActor (Owner, Argument) -> Result
+        _ body: @MainActor (Owner, Argument) -> Result
     ) -> Result? {
         guard let context else { return nil }
-        let call = Call(context: context, argument: argument, body: body)
-        return MainActor.assumeIsolated {
-            call.body(
-                Unmanaged<Owner>.fromOpaque(call.context).takeUnretainedValue(), call.argument)
-        }
-    }
-
-    /// The arguments of a call that runs immediately and on the same thread. Sendable, because nothing is shared.
-    @usableFromInline
-    struct Call<Owner, Argument, Result>: @unchecked Sendable {
-        @usableFromInline let context: UnsafeMutableRawPointer
-        @usableFromInline let argument: Argument
-        @usableFromInline let body: @MainActor (Owner, Argument) -> Result
-
-        @inlinable
-        init(
-            context: UnsafeMutableRawPointer, argument: Argument,
-            body: @escaping @MainActor (Owner, Argument) -> Result
-        ) {
-            self.context = context
-            self.argument = argument
-            self.body = body
-        }
+        // Nothing is shared: the call runs immediately and on the same thread.
+        nonisolated(unsafe) let (owner, argument) = (
+            Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue(), argument
+        )
+        return MainActor.assumeIsolated { body(owner, argument) }
     }
 }
