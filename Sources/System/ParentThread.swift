@@ -7,7 +7,17 @@ internal import Synchronization
 /// libdispatch, which end after five seconds without work. The kernel would kill the children of such a thread.
 @MainActor
 package enum ParentThread {
-    private static let thread = PermanentThread()
+    nonisolated private static let job = Mutex<(@Sendable () -> Void)?>(nil)
+    nonisolated private static let hasJob = DispatchSemaphore(value: 0)
+    nonisolated private static let hasEnded = DispatchSemaphore(value: 0)
+    /// Starts the thread at the first access.
+    private static let thread: Void = DispatchQueue(label: "parent").async {
+        while true {
+            hasJob.wait()
+            job.withLock { $0.take() }?()
+            hasEnded.signal()
+        }
+    }
 
     /// Runs a closure that starts a process, and waits for its end.
     ///
@@ -18,33 +28,12 @@ package enum ParentThread {
         _ body: @escaping @Sendable () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         guard !MainLoop.isUsed else { return try body() }
+        thread
         let slot = Mutex<Result<Value, Failure>?>(nil)
-        thread.run { slot.withLock { $0 = Result(catching: body) } }
-        guard let result = slot.withLock({ $0 }) else { preconditionFailure("the job ended") }
-        return try result.get()
-    }
-}
-
-/// A thread that never ends, for one caller at a time.
-private final class PermanentThread: Sendable {
-    private let job = Mutex<(@Sendable () -> Void)?>(nil)
-    private let hasJob = DispatchSemaphore(value: 0)
-    private let hasEnded = DispatchSemaphore(value: 0)
-
-    init() { DispatchQueue(label: "parent").async { [self] in runJobs() } }
-
-    /// Runs a job, and blocks until its end.
-    func run(_ newJob: @escaping @Sendable () -> Void) {
-        job.withLock { $0 = newJob }
+        job.withLock { $0 = { slot.withLock { $0 = Result(catching: body) } } }
         hasJob.signal()
         hasEnded.wait()
-    }
-
-    private func runJobs() {
-        while true {
-            hasJob.wait()
-            job.withLock { $0.take() }?()
-            hasEnded.signal()
-        }
+        guard let result = slot.withLock({ $0 }) else { preconditionFailure("the job ended") }
+        return try result.get()
     }
 }
