@@ -2,19 +2,14 @@
 ///
 /// Times are nanoseconds of a monotonic clock.
 struct BlockedPaths {
-    private struct Thread {
-        let path: [UInt8]
-        /// The time before which no job for the path starts.
-        var retryTime: UInt64
-    }
-
     /// The largest number of suspended paths.
     private static let maximumSuspended = 1000
 
     /// The folder whose parts have separate limits.
     var root: [UInt8] = []
     private let limits: FileThreads.Limits
-    private var threads: [Int: Thread] = [:]
+    /// The path of each blocked thread, and the time before which no job for the path starts.
+    private var threads: [Int: (path: [UInt8], retryTime: UInt64)] = [:]
     /// Paths that did not respond to another process, and the time until which they count as unavailable.
     private var suspended: [[UInt8]: UInt64] = [:]
 
@@ -27,8 +22,7 @@ struct BlockedPaths {
 
     /// Adds a thread that is blocked at a path.
     mutating func add(_ path: [UInt8], thread: Int, at now: UInt64) {
-        let retryTime = now + retryDelay(path)
-        threads[thread] = Thread(path: path, retryTime: retryTime)
+        threads[thread] = (path, now + retryDelay(path))
     }
 
     /// Removes a thread that returned. Returns true if it was blocked.
@@ -40,8 +34,7 @@ struct BlockedPaths {
             suspended = suspended.filter { $0.value > now }
         }
         guard suspended.count < Self.maximumSuspended else { return }
-        let end = now + retryInterval
-        suspended[path] = end
+        suspended[path] = now + retryInterval
     }
 
     /// Returns true if a job for a path may start. Changes nothing.

@@ -105,14 +105,7 @@ struct TimerQueue<Element> {
     typealias Instant = SuspendingClock.Instant
 
     /// The identity of a timer in the queue. Timers with the same deadline keep the order in which they were added.
-    struct Key: Comparable {
-        let deadline: Instant
-        let number: UInt64
-
-        static func < (first: Key, second: Key) -> Bool {
-            (first.deadline, first.number) < (second.deadline, second.number)
-        }
-    }
+    typealias Key = (deadline: Instant, number: UInt64)
 
     /// The timers in descending order of their keys: the earliest timer is the last element.
     private var entries: [(key: Key, element: Element)] = []
@@ -127,7 +120,7 @@ struct TimerQueue<Element> {
     /// - Returns: The key for ``remove(_:)``.
     mutating func add(_ element: Element, deadline: Instant) -> Key {
         lastNumber += 1
-        let key = Key(deadline: deadline, number: lastNumber)
+        let key = (deadline, lastNumber)
         entries.insert((key, element), at: index { $0 > key })
         return key
     }
