@@ -45,7 +45,7 @@ nonisolated package struct PolledLogin: Sendable {
         var request = HTTPRequest(.post, description.startURL)
         request.headers.append("Accept", "application/json")
         // Servers show it in the list of devices.
-        request.userAgent = "Image Feed on \(Computer.name)"
+        request.userAgent = "Image Feed on \(CurrentProcess.hostName)"
         request.maximumBytes = SecretForm.maximumResponse
         let response = try await http.send(request)
         switch response.status {

@@ -91,7 +91,7 @@ package final class FolderLock: Sendable {
 
     /// Writes the holder into the file. Best effort: the lock does not depend on it.
     private func writeHolder(_ file: Int32) {
-        var text = Array("\(getpid()) \(Computer.name)\n".utf8)
+        var text = Array("\(getpid()) \(CurrentProcess.hostName)\n".utf8)
         // The text is padded to overwrite the previous one: truncating a file takes longer than the other steps.
         text += repeatElement(UInt8(ascii: " "), count: max(0, 128 - text.count))
         pwrite(file, text, text.count, 0)
@@ -105,7 +105,7 @@ package final class FolderLock: Sendable {
         guard words.count == 2, let id = Int32(words[0]), id > 0 else {
             return .inUse(processID: nil, host: nil)
         }
-        guard words[1] == Computer.name else {
+        guard words[1] == CurrentProcess.hostName else {
             return .inUse(processID: nil, host: String(words[1]))
         }
         // The new holder may not have written its ID yet.

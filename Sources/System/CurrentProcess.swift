@@ -4,17 +4,44 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// The memory use of the process.
-package enum ProcessMemory {
+/// The process that runs this code.
+package enum CurrentProcess {
+    /// The name of the host in printable ASCII, without spaces.
+    package static var hostName: String {
+        var name = utsname()
+        guard uname(&name) == 0 else { return "localhost" }
+        return withUnsafeBytes(of: &name.nodename) { bytes in
+            String(decoding: bytes.prefix { $0 != 0 }.filter { 0x21...0x7e ~= $0 }, as: UTF8.self)
+        }
+    }
+
+    /// Returns the path of another program of this package: in the folder of the running program, as in a build folder,
+    /// or as installed. The programs of `bin/imagefeedd` are `libexec/imagefeed/NAME`.
+    ///
+    /// - Returns: The installed path if there is no program in either place.
+    package static func path(ofProgram name: String) -> String {
+        let folder = parent(of: PathBytes("/proc/self/exe").linkTarget?.text ?? "")
+        let beside = "\(folder)/\(name)"
+        if access(beside, X_OK) == 0 { return beside }
+        return "\(parent(of: folder))/libexec/imagefeed/\(name)"
+    }
+
+    /// Returns the path without its last element and the slash before it.
+    private static func parent(of path: String) -> String {
+        String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+    }
+
+    // MARK: Memory
+
     /// Releases memory that is not needed until the next request: free heap, and the read-only pages of programs and
     /// libraries, which the kernel reads from their files again on access.
     ///
     /// Takes about a millisecond. The first accesses to the released memory take about another millisecond in total.
-    package static func trim() {
+    package static func trimMemory() {
         malloc_trim(0)
         dl_iterate_phdr(
             { object, _, _ in
-                if let object { ProcessMemory.dropReadOnlyPages(of: object.pointee) }
+                if let object { CurrentProcess.dropReadOnlyPages(of: object.pointee) }
                 return 0
             }, nil)
     }
@@ -30,24 +57,11 @@ package enum ProcessMemory {
             madvise(UnsafeMutableRawPointer(bitPattern: first), Int(end - first), MADV_DONTNEED)
         }
     }
-}
 
-/// The computer on which the process runs.
-package enum Computer {
-    /// The host name in printable ASCII, without spaces.
-    package static var name: String {
-        var name = utsname()
-        guard uname(&name) == 0 else { return "localhost" }
-        return withUnsafeBytes(of: &name.nodename) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }.filter { 0x21...0x7e ~= $0 }, as: UTF8.self)
-        }
-    }
-}
+    // MARK: Resource limits
 
-/// The resource limits of this process.
-package enum ProcessLimits {
     /// The soft limit of descriptors before it was raised; 0 if it was not raised.
-    private static let original = Atomic<UInt64>(0)
+    private static let originalDescriptorLimit = Atomic<UInt64>(0)
     private static let minimumDescriptors = 64
     private static let minimumThreads = 12
     private static let minimumFileMebibytes = 16
@@ -55,7 +69,7 @@ package enum ProcessLimits {
     /// Returns a sentence about a limit within which the daemon cannot work, and the remedy; nil if there is none.
     ///
     /// A write beyond the limit of file sizes fails from now on; it ends the process otherwise.
-    package static func problem() -> String? {
+    package static func limitProblem() -> String? {
         signal(SIGXFSZ, SIG_IGN)
         if let limit = limit(RLIMIT_NOFILE, \.rlim_max), limit < minimumDescriptors {
             return
@@ -114,7 +128,7 @@ package enum ProcessLimits {
     /// with descriptors above 1023.
     ///
     /// - Parameter count: The requested limit.
-    package static func raiseDescriptors(to count: Int) {
+    package static func raiseDescriptorLimit(to count: Int) {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { return }
@@ -122,44 +136,41 @@ package enum ProcessLimits {
         guard limit.rlim_cur < wanted else { return }
         let former = limit.rlim_cur
         limit.rlim_cur = wanted
-        if setrlimit(resource, &limit) == 0 { original.store(UInt64(former), ordering: .relaxed) }
+        if setrlimit(resource, &limit) == 0 {
+            originalDescriptorLimit.store(UInt64(former), ordering: .relaxed)
+        }
     }
 
     /// Restores the former soft limit in a program that was just started.
     ///
     /// - Parameter process: A child that has not been waited for.
-    static func restoreDescriptors(in process: pid_t) {
-        let former = original.load(ordering: .relaxed)
+    static func restoreDescriptorLimit(in process: pid_t) {
+        let former = originalDescriptorLimit.load(ordering: .relaxed)
         if former > 0 { shim_lower_descriptor_limit(process, rlim_t(former)) }
     }
-}
 
-/// The time limit for the exit of the process.
-///
-/// All confirmed changes are on the disk, so an exit without cleanup loses nothing. The cleanup can block: in a write
-/// to a bus that does not read, or in a file system that does not respond.
-package enum ExitDeadline {
-    private static let limitMicroseconds: UInt32 = 1_500_000
-
-    /// The timer, which is started at most once.
-    private static let timer: Void = startTimer()
+    // MARK: Exit
 
     /// Ends the process with status 0 after 1.5 seconds, regardless of its other threads. Later calls have no effect.
-    package static func start() { timer }
+    ///
+    /// All confirmed changes are on the disk, so an exit without cleanup loses nothing. The cleanup can block: in a
+    /// write to a bus that does not read, or in a file system that does not respond.
+    package static func startExitDeadline() { exitDeadline }
 
-    private static func startTimer() {
+    /// The timer, which is started at most once.
+    private static let exitDeadline: Void = {
         var thread = pthread_t()
         // A thread, because a signal handler does not run while a file system blocks the main thread.
-        let code = pthread_create(&thread, nil, { _ in ExitDeadline.endLater() }, nil)
+        let code = pthread_create(
+            &thread, nil,
+            { _ in
+                usleep(1_500_000)
+                _exit(EXIT_SUCCESS)
+            }, nil)
         guard code != 0 else { return }
         signal(SIGALRM) { _ in _exit(EXIT_SUCCESS) }
         alarm(1)
-    }
-
-    private static func endLater() -> UnsafeMutableRawPointer? {
-        usleep(limitMicroseconds)
-        _exit(EXIT_SUCCESS)
-    }
+    }()
 }
 
 /// The signals that end or reload the daemon.
@@ -167,7 +178,7 @@ package enum ExitDeadline {
 /// They are handled from the start of the process, also while it waits for a lock or for the bus.
 @MainActor
 package final class SignalHandlers {
-    /// Ends the process. Called on the main queue after `SIGTERM` or `SIGINT`, with the ``ExitDeadline`` running.
+    /// Ends the process. Called on the main queue after `SIGTERM` or `SIGINT`, with the time limit of the exit running.
     package var onEnd: () -> Void = { exit(EXIT_SUCCESS) }
     /// Reads the configuration again. Called on the main queue after `SIGHUP`.
     package var onReload: () -> Void = {}
@@ -193,7 +204,7 @@ package final class SignalHandlers {
         let source = DispatchSource.makeSignalSource(
             signal: number, queue: DispatchQueue(label: "signals"))
         source.setEventHandler {
-            ExitDeadline.start()
+            CurrentProcess.startExitDeadline()
             DispatchQueue.main.async { MainActor.assumeIsolated { end() } }
         }
         source.activate()

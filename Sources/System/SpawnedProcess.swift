@@ -58,7 +58,7 @@ package struct SpawnedProcess: Sendable {
             ? posix_spawnp(&id, program, &files, &attributes, &arguments, environ)
             : posix_spawnp(&id, program, &files, &attributes, &arguments, &variables)
         guard code == 0 else { throw SpawnError(program: program, code: code) }
-        ProcessLimits.restoreDescriptors(in: id)
+        CurrentProcess.restoreDescriptorLimit(in: id)
         self.id = id
     }
 
@@ -125,25 +125,6 @@ package struct SpawnError: ExplainedError, Hashable, CustomStringConvertible {
         Message(
             "{program} cannot be started: {reason}.",
             ["program": program, "reason": String(cString: strerror(code))])
-    }
-}
-
-/// The programs that only this package starts.
-package enum HelperProgram {
-    /// Returns the path of a program: in the folder of the running program, as in a build folder, or as installed. The
-    /// programs of `bin/imagefeedd` are `libexec/imagefeed/NAME`.
-    ///
-    /// - Returns: The installed path if there is no program in either place.
-    package static func path(_ name: String) -> String {
-        let folder = parent(of: PathBytes("/proc/self/exe").linkTarget?.text ?? "")
-        let beside = "\(folder)/\(name)"
-        if access(beside, X_OK) == 0 { return beside }
-        return "\(parent(of: folder))/libexec/imagefeed/\(name)"
-    }
-
-    /// Returns the path without its last element and the slash before it.
-    private static func parent(of path: String) -> String {
-        String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
     }
 }
 

@@ -101,7 +101,7 @@ final class Daemon {
             pictures: configuration.picturesFolder(folders), data: data,
             cache: folders.cache,
             images: ImageHelperClient(
-                program: HelperProgram.path("imagefeed-image-helper"), files: files,
+                program: CurrentProcess.path(ofProgram: "imagefeed-image-helper"), files: files,
                 logger: logger),
             files: files, logger: logger, clock: MainLoopClock(),
             settings: configuration.localSettings, version: programVersion)
@@ -260,7 +260,7 @@ final class Daemon {
             service?.releaseMemory()
             await engine?.releaseMemory()
             await local.releaseMemory()
-            ProcessMemory.trim()
+            CurrentProcess.trimMemory()
         }
     }
 
@@ -268,7 +268,7 @@ final class Daemon {
 
     /// Ends the process. All confirmed changes are already on the disk.
     private func end(_ reason: Logger.Message) -> Never {
-        ExitDeadline.start()
+        CurrentProcess.startExitDeadline()
         logger.info(reason)
         // A process that is blocked in the file system of the cache keeps its locks after its end.
         engine?.stop { instance.data.release() }

@@ -32,7 +32,7 @@ final class SingleInstance {
 
     /// The time in which the kernel releases the locks of a killed process.
     private static let releaseTime = Duration.milliseconds(300)
-    /// The time in which a replaced daemon exits; see ``ExitDeadline``.
+    /// The time in which a replaced daemon exits; see ``CurrentProcess/startExitDeadline()``.
     private static let replacementTime = Duration.seconds(5)
     private static let interval = Duration.milliseconds(5)
 

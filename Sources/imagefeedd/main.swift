@@ -13,7 +13,7 @@ do {
     sigemptyset(&signals)
     for signal in [SIGTERM, SIGINT, SIGHUP] { sigaddset(&signals, signal) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    if let problem = ProcessLimits.problem() {
+    if let problem = CurrentProcess.limitProblem() {
         printError(problem)
         exit(EXIT_FAILURE)
     }
@@ -27,7 +27,7 @@ do {
     mallopt(M_MMAP_THRESHOLD, 1 << 20)
     mallopt(M_TRIM_THRESHOLD, 1 << 20)
     // Clients may have many open descriptors.
-    ProcessLimits.raiseDescriptors(to: 4096)
+    CurrentProcess.raiseDescriptorLimit(to: 4096)
     // New files are accessible only to the user.
     umask(0o077)
     let isJournal = JournalLogHandler.writesToJournal

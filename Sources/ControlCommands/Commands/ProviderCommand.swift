@@ -126,7 +126,7 @@ struct ProviderTestCommand: AsyncParsableCommand {
         do {
             defer { close(output) }
             process = try SpawnedProcess(
-                HelperProgram.path("imagefeed-provider-test"), [options.text],
+                CurrentProcess.path(ofProgram: "imagefeed-provider-test"), [options.text],
                 descriptors: descriptors)
         } catch {
             throw CommandFailure.tr(

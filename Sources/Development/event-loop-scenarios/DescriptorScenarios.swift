@@ -158,7 +158,7 @@ private func countSignal(_ number: Int32) { signals.add(1, ordering: .relaxed) }
 
 /// Watches more descriptors than select(2) can, all of them ready at once.
 @MainActor private func watchMany() {
-    ProcessLimits.raiseDescriptors(to: 4096)
+    CurrentProcess.raiseDescriptorLimit(to: 4096)
     var count = 0
     for _ in 0..<1000 {
         channels.append(

@@ -270,7 +270,7 @@ nonisolated package struct SandboxPrograms: Sendable {
     /// The installed programs.
     package static var installed: SandboxPrograms {
         SandboxPrograms(
-            launcher: HelperProgram.path("imagefeed-plugin-launcher"),
+            launcher: CurrentProcess.path(ofProgram: "imagefeed-plugin-launcher"),
             bubblewrap: ["/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap"]
                 .first { access($0, X_OK) == 0 })
     }

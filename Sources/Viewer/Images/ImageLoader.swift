@@ -31,7 +31,8 @@ final class ImageLoader {
     private let client: ServiceClient
     /// All windows share one helper process.
     private static let helper = ImageHelperClient(
-        program: HelperProgram.path("imagefeed-image-helper"), logger: Logger(label: "images"))
+        program: CurrentProcess.path(ofProgram: "imagefeed-image-helper"),
+        logger: Logger(label: "images"))
     private static let files = DispatchQueue(label: "images")
     private var cache = TextureCache<Key, LoadedImage>(limitBytes: 24 << 20)
     private var running = 0
