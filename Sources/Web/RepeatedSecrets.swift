@@ -41,7 +41,7 @@ package struct RepeatedSecrets: ~Copyable {
     /// Adds a part of a secret as it is and in Base64, in which its digits depend on its position in the encoded text.
     private mutating func addForms(_ part: [UInt8]) {
         func add(_ form: [UInt8]) {
-            let pattern = EscapedText.normalize(form, removingEscapes: false).text
+            let pattern = Self.normalize(form, removingEscapes: false).text
             if pattern.count >= Self.minimumBytes { patterns.insert(pattern + [0]) }
         }
         add(part)
@@ -57,10 +57,10 @@ package struct RepeatedSecrets: ~Copyable {
     /// Returns true if a text contains one of the secrets.
     package func occur(in text: some Sequence<UInt8>) -> Bool {
         guard !patterns.isEmpty else { return false }
-        var (text, isChanged) = EscapedText.normalize(Array(text), removingEscapes: false)
+        var (text, isChanged) = Self.normalize(Array(text), removingEscapes: false)
         for _ in 0...Self.maximumRounds {
-            if isFound(in: text) || isFound(in: EscapedText.withoutMarkup(text)) { return true }
-            (text, isChanged) = EscapedText.normalize(text, removingEscapes: true)
+            if isFound(in: text) || isFound(in: Self.withoutMarkup(text)) { return true }
+            (text, isChanged) = Self.normalize(text, removingEscapes: true)
             guard isChanged else { return false }
         }
         return false
@@ -93,8 +93,9 @@ extension HTTPResponse {
     }
 }
 
-/// The removal of escapes from a text.
-private enum EscapedText {
+// MARK: The removal of escapes
+
+extension RepeatedSecrets {
     /// The normalised beginnings and ends of markup, and true if a parser keeps the text between them.
     private static let markup: [(start: [UInt8], end: [UInt8], keepsText: Bool)] = [
         ("<![cdata[", "]]>", true), ("<!--", "-->", false), ("<?", "?>", false), ("</", ">", false),
@@ -102,7 +103,7 @@ private enum EscapedText {
     ].map { (Array($0.utf8), Array($1.utf8), $2) }
 
     /// Returns a normalised text without comments, processing instructions, tags and the marks of CDATA sections.
-    static func withoutMarkup(_ text: [UInt8]) -> [UInt8] {
+    private static func withoutMarkup(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var (rest, kinds) = (text[...], markup)
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -128,7 +129,7 @@ private enum EscapedText {
 
     /// Returns a text in lower case without white space and invisible characters, and with one level of escapes removed
     /// if requested.
-    static func normalize(
+    private static func normalize(
         _ text: [UInt8], removingEscapes: Bool
     ) -> (text: [UInt8], isChanged: Bool) {
         var result: [UInt8] = []

@@ -5,51 +5,39 @@
 ///
 /// Source: WHATWG HTML §13.2.5 for the tokens, §15.3 for what is a block and what is not rendered, the
 /// algorithm of `innerText` for line breaks; the classes `invisible`, `ellipsis` and `quote-inline` of the Fediverse.
-package enum HTMLText {
+package struct HTMLText {
     /// The number of bytes of HTML that are read; servers allow statuses of some thousand characters.
     package static let maximumInput = 256 << 10
 
-    /// Returns the displayed text of `html`.
-    package static func plain(_ html: String) -> String {
-        var tokens = HTMLTokens(Array(html.utf8.prefix(maximumInput)))
-        var page = RenderedText()
-        while let token = tokens.next() {
-            switch token {
-            case .text(let bytes): page.append(bytes)
-            case .start(let tag): page.open(tag)
-            case .end(let name): page.close(name)
-            }
-            if page.isFull { break }
-        }
-        return page.text
-    }
-}
-
-/// The displayed text, built from the tokens in order.
-private struct RenderedText {
     /// The size after which parsing stops; `ServiceText` truncates to less.
     private static let maximumOutput = 64 << 10
     /// The maximum depth of the element stack. Deeper elements are treated as part of the element at this depth.
     private static let maximumDepth = 64
 
-    private struct Element {
-        let name: String
-        let isHidden: Bool
-        let endsInEllipsis: Bool
-    }
-
+    /// The displayed text, built from the tokens in order.
     private var bytes: [UInt8] = []
-    private var elements: [Element] = []
+    private var elements: [(name: String, isHidden: Bool, endsInEllipsis: Bool)] = []
     private var hidden = 0
     private var preformatted = 0
     /// The number of line breaks to insert before the next text.
     private var breaks = 0
     private var hasSpace = false
 
-    var isFull: Bool { bytes.count > Self.maximumOutput }
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    /// Returns the displayed text of `html`.
+    package static func plain(_ html: String) -> String {
+        var tokens = HTMLTokens(Array(html.utf8.prefix(maximumInput)))
+        var page = HTMLText()
+        while page.bytes.count <= maximumOutput, let token = tokens.next() {
+            switch token {
+            case .text(let bytes): page.append(bytes)
+            case .start(let tag): page.open(tag)
+            case .end(let name): page.close(name)
+            }
+        }
+        return String(decoding: page.bytes, as: UTF8.self)
+    }
 
-    mutating func append(_ text: some Sequence<UInt8>) {
+    private mutating func append(_ text: some Sequence<UInt8>) {
         guard hidden == 0 else { return }
         for byte in text {
             switch byte {
@@ -91,7 +79,7 @@ private struct RenderedText {
         hasSpace = false
     }
 
-    mutating func open(_ tag: HTMLTokens.Tag) {
+    private mutating func open(_ tag: HTMLTokens.Tag) {
         switch tag.name {
         case "br": return lineBreak()
         case "hr": return block("hr")
@@ -106,17 +94,15 @@ private struct RenderedText {
         if Self.blocks.contains(tag.name) { block(tag.name) }
         guard elements.count < Self.maximumDepth else { return }
         let classes = tag["class"]?.split(separator: " ") ?? []
-        let element = Element(
-            name: tag.name,
-            isHidden: Self.unrendered.contains(tag.name) || tag["hidden"] != nil
-                || classes.contains("invisible") || classes.contains("quote-inline"),
-            endsInEllipsis: classes.contains("ellipsis"))
-        elements.append(element)
-        if element.isHidden { hidden += 1 }
-        if element.name == "pre" { preformatted += 1 }
+        let isHidden =
+            Self.unrendered.contains(tag.name) || tag["hidden"] != nil
+            || classes.contains("invisible") || classes.contains("quote-inline")
+        elements.append((tag.name, isHidden, classes.contains("ellipsis")))
+        if isHidden { hidden += 1 }
+        if tag.name == "pre" { preformatted += 1 }
     }
 
-    mutating func close(_ name: String) {
+    private mutating func close(_ name: String) {
         if name == "br" { return lineBreak() }
         if let index = elements.lastIndex(where: { $0.name == name }) {
             for element in elements[index...].reversed() {
