@@ -63,12 +63,13 @@ package struct CalendarDate: Hashable, Sendable {
         year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
     }
 
-    /// The number of days since 1970-01-01, for years from 1.
+    /// The number of days since 1970-01-01, for years from -399.
     package var dayNumber: Int {
-        let years = month > 2 ? year : year - 1
+        // The calendar repeats after 400 years, which avoids the division of negative numbers.
+        let years = (month > 2 ? year : year - 1) + 400
         let months = month > 2 ? month - 3 : month + 9
         return 365 * years + years / 4 - years / 100 + years / 400 + (153 * months + 2) / 5 + day
-            - 719_469
+            - 865_566
     }
 
     /// The date as text, `2026-11-22`.

@@ -47,12 +47,12 @@ extension Timestamp {
     /// Parses `2021-04-11T10:31:09-04:00` or `2023-06-21T15:14:49Z`; nil if the text is malformed. A fraction of a
     /// second is dropped.
     ///
-    /// Source: RFC 3339 §5.6. A second 60 is the first second of the next minute, as in `timegm`.
+    /// Source: RFC 3339 §5.6. A second 60 is the first second of the next minute.
     public init?(rfc3339 text: String) {
         var rest = Substring(text).utf8
         guard let year = rest.popNumber(4), rest.popOne(of: "-"),
-            let month = rest.popNumber(2), 1...12 ~= month, rest.popOne(of: "-"),
-            let day = rest.popNumber(2), 1...31 ~= day, rest.popOne(of: "Tt "),
+            let month = rest.popNumber(2), rest.popOne(of: "-"), let day = rest.popNumber(2),
+            let date = CalendarDate(year: year, month: month, day: day), rest.popOne(of: "Tt "),
             let hour = rest.popNumber(2), hour < 24, rest.popOne(of: ":"),
             let minute = rest.popNumber(2), minute < 60, rest.popOne(of: ":"),
             let second = rest.popNumber(2), second <= 60
@@ -62,17 +62,8 @@ extension Timestamp {
             while rest.popNumber(1) != nil {}
         }
         guard let offset = rest.popOffset(), rest.isEmpty else { return nil }
-        var fields = tm()
-        fields.tm_year = year - 1900
-        fields.tm_mon = month - 1
-        fields.tm_mday = day
-        fields.tm_hour = hour
-        fields.tm_min = minute
-        fields.tm_sec = second
-        let seconds = timegm(&fields)
-        // `timegm` moves a day that the month does not have to the next month.
-        guard second == 60 || fields.tm_mday == day else { return nil }
-        self.init(secondsSince1970: Int64(seconds) - Int64(offset))
+        let seconds = date.dayNumber * 86_400 + hour * 3600 + minute * 60 + second
+        self.init(secondsSince1970: Int64(seconds - offset))
     }
 
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`; nil if the text is malformed.
@@ -99,11 +90,11 @@ extension Timestamp {
 
 extension Substring.UTF8View {
     /// Removes that many digits from the beginning; nil, without a change, if there are fewer.
-    fileprivate mutating func popNumber(_ digits: Int) -> Int32? {
+    fileprivate mutating func popNumber(_ digits: Int) -> Int? {
         let text = prefix(digits)
         guard text.count == digits, text.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
         removeFirst(digits)
-        return text.reduce(0) { $0 * 10 + Int32($1 - 0x30) }
+        return text.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
     /// Removes the first character if it is one of the given ones.
@@ -116,7 +107,7 @@ extension Substring.UTF8View {
     }
 
     /// Removes `Z` or `+02:00`, and returns the seconds east of UTC.
-    fileprivate mutating func popOffset() -> Int32? {
+    fileprivate mutating func popOffset() -> Int? {
         if popOne(of: "Zz") { return 0 }
         let isWest = first == UInt8(ascii: "-")
         guard popOne(of: "+-"), let hours = popNumber(2), hours < 24, popOne(of: ":"),
