@@ -11,7 +11,7 @@ struct DamagedDatabase {
     ///   - maximumBytes: The size of the largest file that is read.
     init?(_ file: StoreFile, maximumBytes: Int) {
         guard var bytes = file.bytes(maximumBytes: maximumBytes), bytes.count >= Self.pageBytes,
-            let database = try? Database(path: ":memory:", durability: .process)
+            let database = try? Database(path: ":memory:")
         else { return nil }
         Self.repairHeader(&bytes)
         guard let copy = sqlite3_malloc64(UInt64(bytes.count)) else { return nil }

@@ -7,21 +7,13 @@ package import Translation
 ///
 /// Not `Sendable`: one owner uses it, one call at a time. A ``Store`` can be shared.
 package final class Database {
-    /// The point that a commit waits for.
-    package enum Durability: String {
-        /// The data are on the disk: the commit survives a loss of power.
-        case full = "FULL"
-        /// The data are in the kernel: the commit survives the end of the process.
-        case process = "OFF"
-    }
-
     /// The path of the file, or `:memory:`.
     package let path: String
     let raw: OpaquePointer
     /// The error of every write to an in-memory copy of a file that cannot be written; otherwise nil.
     var readOnlyError: StorageError?
     /// True if the contents cannot be recreated.
-    private let isPreserved: Bool
+    private let isDurable: Bool
     /// The identity of the open file; nil for a database in memory.
     private(set) var identity: FileIdentity?
     private var statements: [String: Statement] = [:]
@@ -34,16 +26,17 @@ package final class Database {
     ///
     /// - Parameters:
     ///   - path: The path. Its folder must exist.
-    ///   - durability: The point that a commit waits for.
+    ///   - isDurable: True if the contents cannot be recreated: a commit waits until the data are on the disk, and
+    ///     survives a loss of power. Otherwise, it survives the end of the process.
     ///   - cacheKibibytes: The size of the connection's page cache.
     ///   - isExclusive: True if no other connection uses the file. Then a file with a log needs no shared memory.
     /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/damaged(_:)``.
     package init(
-        path: String, durability: Durability, cacheKibibytes: Int = 256, isExclusive: Bool = false
+        path: String, isDurable: Bool = false, cacheKibibytes: Int = 256, isExclusive: Bool = false
     ) throws(StorageError) {
         _ = Self.isConfigured
         self.path = path
-        isPreserved = durability == .full
+        self.isDurable = isDurable
         identity = nil
         var opened: OpaquePointer?
         // The caller ensures that one thread at a time uses a connection.
@@ -60,10 +53,10 @@ package final class Database {
         sqlite3_busy_timeout(raw, 2000)
         if isExclusive { try execute("PRAGMA locking_mode = EXCLUSIVE") }
         // A journal that is truncated leaves nothing of a transaction behind, and needs no change of the folder.
-        try execute("PRAGMA journal_mode = \(isPreserved ? "TRUNCATE" : "WAL")")
+        try execute("PRAGMA journal_mode = \(isDurable ? "TRUNCATE" : "WAL")")
         // The log is read at each start, so it is kept short.
         try execute("PRAGMA wal_autocheckpoint = 100")
-        try execute("PRAGMA synchronous = \(durability.rawValue)")
+        try execute("PRAGMA synchronous = \(isDurable ? "FULL" : "OFF")")
         try setCacheSize(kibibytes: cacheKibibytes)
         try execute("PRAGMA foreign_keys = ON")
         try execute("PRAGMA secure_delete = ON")
@@ -74,7 +67,7 @@ package final class Database {
     deinit {
         statements.removeAll()
         // The empty journal is deleted, unless it belongs to another file now.
-        if isPreserved, !isMoved(from: path) { try? execute("PRAGMA journal_mode = DELETE") }
+        if isDurable, !isMoved(from: path) { try? execute("PRAGMA journal_mode = DELETE") }
         sqlite3_close_v2(raw)
     }
 
@@ -137,7 +130,7 @@ package final class Database {
             case SQLITE_ROW:
                 try body(Row(statement))
                 // The rest of what cannot be created again remains usable.
-                if statement.hasLimitedNumber, !isPreserved, readOnlyError == nil {
+                if statement.hasLimitedNumber, !isDurable, readOnlyError == nil {
                     throw .damaged(path)
                 }
             case SQLITE_DONE: return

@@ -146,7 +146,7 @@ package final class Store: Sendable {
                     reader = nil
                 }
                 do throws(StorageError) {
-                    if reader == nil { reader = try Database(path: path, durability: .process) }
+                    if reader == nil { reader = try Database(path: path) }
                 } catch {
                     return nil
                 }
@@ -407,7 +407,7 @@ package final class Store: Sendable {
 
     private func openChecked(_ file: StoreFile) throws(StorageError) -> Database {
         let database = try Database(
-            path: file.path, durability: .full, cacheKibibytes: cacheKibibytes)
+            path: file.path, isDurable: true, cacheKibibytes: cacheKibibytes)
         try database.verify()
         try database.prepare(formats)
         // A process that was killed while it copied a damaged file leaves a part of the new one.
@@ -463,7 +463,7 @@ package final class Store: Sendable {
                 try new.sync()
                 return (new.path, 0)
             }
-            let database = try Database(path: new.path, durability: .full)
+            let database = try Database(path: new.path, isDurable: true)
             try database.prepare(formats)
             let lost = try database.transaction { () throws(StorageError) in
                 try damaged?.copy(to: database) ?? 0
@@ -558,7 +558,7 @@ package final class Store: Sendable {
         // The last process may have left another size than its contents need.
         unlink(file.path + "-shm")
         let database = try Database(
-            path: file.path, durability: .process, cacheKibibytes: cacheKibibytes,
+            path: file.path, cacheKibibytes: cacheKibibytes,
             isExclusive: readers == nil)
         try database.prepare(formats)
         // Otherwise new rows would fail as on a full disk.

@@ -28,7 +28,7 @@ package struct TableFormat: Sendable {
 extension Database {
     /// Opens a database in memory with the tables of formats.
     package static func inMemory(_ formats: [TableFormat]) throws(StorageError) -> Database {
-        let database = try Database(path: ":memory:", durability: .process)
+        let database = try Database(path: ":memory:")
         try database.prepare(formats)
         return database
     }
@@ -55,7 +55,7 @@ extension Database {
     static func inMemory(copyOf path: String, _ formats: [TableFormat]) throws(StorageError)
         -> Database
     {
-        let database = try Database(path: ":memory:", durability: .process)
+        let database = try Database(path: ":memory:")
         try database.load(path)
         try database.verify()
         try database.prepare(formats)

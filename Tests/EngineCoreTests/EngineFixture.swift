@@ -125,7 +125,7 @@ final class EngineFixture: EngineObserver {
     func repairStore() throws { try database().execute("DROP TRIGGER refuse") }
 
     private func database() throws -> Database {
-        try Database(path: directory.appending("data/data.sqlite"), durability: .full)
+        try Database(path: directory.appending("data/data.sqlite"), isDurable: true)
     }
 
     /// Opens the store in a directory.

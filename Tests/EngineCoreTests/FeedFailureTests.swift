@@ -220,7 +220,7 @@ struct FeedFailureTests {
         fixture.engine.stop()
         let path = fixture.feedFile
         for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        try Database(path: path, durability: .process).execute("CREATE TABLE other (x)")
+        try Database(path: path).execute("CREATE TABLE other (x)")
         let next = try await ServiceFixture(after: fixture)
         #expect(try await next.walk() == nine)
     }

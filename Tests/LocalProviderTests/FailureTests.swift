@@ -41,7 +41,7 @@ import Translation
         let ids = try await first.photos().map(\.id)
         first.session.close()
         let path = "\(first.cache)/index.sqlite"
-        let database = try Database(path: path, durability: .process)
+        let database = try Database(path: path)
         try database.execute("UPDATE format SET version = 99; PRAGMA wal_checkpoint(TRUNCATE)")
         var data = try Data(contentsOf: URL(filePath: path))
         switch damage {

@@ -75,7 +75,7 @@ import Testing
         try await folder.provider.removeUser(AccountIdentity(username: "bob"))
         #expect(try await !bob.photo(a).isLiked)
         let database = try Database(
-            path: folder.directory.appending("data/data.sqlite"), durability: .full)
+            path: folder.directory.appending("data/data.sqlite"), isDurable: true)
         for table in ["marked", "mark"] {
             #expect(try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) } == 0)
         }

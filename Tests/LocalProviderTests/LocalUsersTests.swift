@@ -57,7 +57,7 @@ import Testing
     @Test func `a user that cannot be stored is not reported as one that exists`() async throws {
         _ = try await logIn("ada", registers: true)
         let database = try Database(
-            path: directory.appending("data/data.sqlite"), durability: .full)
+            path: directory.appending("data/data.sqlite"), isDurable: true)
         try database.execute("UPDATE sqlite_sequence SET seq = \(TableFormat.largestNumber)")
         await #expect(throws: StorageError.self) { try await logIn("bob", registers: true) }
     }
@@ -119,7 +119,7 @@ import Testing
             #expect(file.firstRange(of: Data(password.utf8)) == nil)
         }
         let database = try Database(
-            path: directory.appending("data/data.sqlite"), durability: .full)
+            path: directory.appending("data/data.sqlite"), isDurable: true)
         let hash = try database.first("SELECT password FROM user") { $0.text(0) }
         #expect(hash?.hasPrefix("$y$") == true)
         #expect(clock.sleepers.value == [])

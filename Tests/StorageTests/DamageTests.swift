@@ -49,7 +49,7 @@ import Testing
             }
         case .truncation: bytes.removeLast(Int.random(in: 1..<bytes.count, using: &random))
         case .version, .schema:
-            let database = try Database(path: path, durability: .full)
+            let database = try Database(path: path, isDurable: true)
             try database.execute(
                 damage == .version
                     ? "UPDATE format SET version = \([-1, 0, 2, 9].randomElement(using: &random) ?? 0)"
@@ -73,7 +73,7 @@ import Testing
     /// Returns the rows that SQLite itself can read of a file, from both ends.
     private func readable(_ path: String) -> Set<String> {
         var found: Set<String> = []
-        guard let database = try? Database(path: path, durability: .full) else { return [] }
+        guard let database = try? Database(path: path, isDurable: true) else { return [] }
         for order in ["ASC", "DESC"] {
             try? database.query("SELECT account, photo FROM liked ORDER BY number \(order)") {
                 row throws(StorageError) in found.insert("\(row.text(0)) \(row.text(1))")

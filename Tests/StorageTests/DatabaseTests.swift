@@ -11,7 +11,7 @@ import Testing
         path = folder.appending("a.sqlite")
     }
 
-    private func open() throws -> Database { try Database(path: path, durability: .process) }
+    private func open() throws -> Database { try Database(path: path) }
 
     private func count(_ table: String, _ database: Database) throws -> Int64? {
         try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) }
@@ -98,7 +98,7 @@ import Testing
 
     @Test func `opening a file in a missing folder fails`() {
         #expect {
-            try Database(path: folder.appending("none/a.sqlite"), durability: .full)
+            try Database(path: folder.appending("none/a.sqlite"), isDurable: true)
         } throws: { error in
             if case StorageError.cannotOpen = error { true } else { false }
         }

@@ -93,7 +93,7 @@ extension Database {
     }
 
     private func edit(_ sql: String) throws {
-        let database = try Database(path: path, durability: .full)
+        let database = try Database(path: path, isDurable: true)
         try database.execute("PRAGMA foreign_keys = OFF")
         try database.execute(sql)
     }
@@ -181,7 +181,7 @@ extension Database {
     @Test func `rows between damaged pages are copied`() throws {
         try fill(durable(), photos: 20_000)
         let pages = try #require(
-            try Database(path: path, durability: .full).integer("PRAGMA page_count"))
+            try Database(path: path, isDurable: true).integer("PRAGMA page_count"))
         for page in stride(from: 20, to: Int(pages), by: 40) {
             write([UInt8](repeating: 0, count: 4096), at: page * 4096)
         }
@@ -486,7 +486,7 @@ extension Database {
 
     @Test func `a read-only file with a part of a transaction is not read`() throws {
         try fill(durable())
-        let database = try Database(path: path, durability: .full, cacheKibibytes: 16)
+        let database = try Database(path: path, isDurable: true, cacheKibibytes: 16)
         try database.execute(
             """
             BEGIN;
@@ -734,7 +734,7 @@ extension Database {
             try await store.run { try $0.execute("INSERT INTO setting VALUES ('b', '2')") }
         }
         store.close()
-        let rows = try Database(path: path, durability: .full)
+        let rows = try Database(path: path, isDurable: true)
             .integer("SELECT count(*) FROM setting")
         #expect(rows == (isClosed ? 1 : 2))
     }

@@ -147,7 +147,7 @@ struct CacheLoadTests {
         mkdir(folder, 0o700)
         mkdir("\(folder)/\(name)", 0o700)
         let database = try Database(
-            path: "\(folder)/\(name)/cache.sqlite", durability: .process, cacheKibibytes: 8_192)
+            path: "\(folder)/\(name)/cache.sqlite", cacheKibibytes: 8_192)
         try database.prepare([FeedStore.format])
         try database.transaction { () throws(StorageError) in
             for number in 0..<accounts {

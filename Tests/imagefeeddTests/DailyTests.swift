@@ -84,7 +84,7 @@ struct DailyTests {
         try await account.logout()
         try await fixture.daemon.stop()
         let path = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        try Database(path: path, durability: .full)
+        try Database(path: path, isDurable: true)
             .execute("PRAGMA foreign_keys = OFF; DELETE FROM account")
         try await fixture.start()
         #expect(try await fixture.accounts() == [])

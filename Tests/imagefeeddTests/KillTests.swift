@@ -44,7 +44,7 @@ struct KillTests {
             for worker in work { await worker.value }
             load.removeFaults()
             try await secondBus.end()
-            try load.check(copyOfDatabase(.full))
+            try load.check(copyOfDatabase(isDurable: true))
             if round % 10 == 0 { try checkFiles() }
             try await fixture.start()
             starts.append(fixture.daemon.startUp)
@@ -77,8 +77,8 @@ struct KillTests {
         for name in names(in: directory.appending("downloads")) {
             try checkImage("downloads/\(name)")
         }
-        for durability in [Database.Durability.full, .process] {
-            let database = try copyOfDatabase(durability)
+        for isDurable in [true, false] {
+            let database = try copyOfDatabase(isDurable: isDurable)
             #expect(try database.first("PRAGMA integrity_check") { $0.text(0) } == "ok")
             #expect(try database.first("SELECT 1 FROM pragma_foreign_key_check") { _ in 1 } == nil)
         }
@@ -86,10 +86,10 @@ struct KillTests {
 
     /// Opens a copy of the data store or of the cache, because opening a database that was not closed would repair it.
     /// The copy of the data store consists of its file and its journal.
-    private func copyOfDatabase(_ durability: Database.Durability) throws -> Database {
+    private func copyOfDatabase(isDurable: Bool) throws -> Database {
         let directory = try PrivateBus.current.directory
         let (path, log) =
-            durability == .full
+            isDurable
             ? ("home/.local/share/imagefeed/data", "-journal")
             : ("home/.cache/imagefeed/cache", "-wal")
         for suffix in ["-wal", "-journal", "-shm"] {
@@ -103,7 +103,7 @@ struct KillTests {
             let bytes = try Destination.read(Destination.open(source, O_RDONLY))
             #expect(write(target.rawValue, bytes, bytes.count) == bytes.count)
         }
-        return try Database(path: directory.appending("copy.sqlite"), durability: durability)
+        return try Database(path: directory.appending("copy.sqlite"), isDurable: isDurable)
     }
 
     private func checkImage(_ name: String) throws {

@@ -96,11 +96,11 @@ struct LifeTests {
         try await TestClient().logIn("ada")
         try await daemon.stop()
         let path = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        try Database(path: path, durability: .full).execute("UPDATE format SET version = 99")
+        try Database(path: path, isDurable: true).execute("UPDATE format SET version = 99")
         let next = try await RunningDaemon()
         try await next.waitForLog("data.sqlite.newer-1")
         try await TestClient().logIn("ada")
-        let newer = try Database(path: "\(path).newer-1", durability: .full)
+        let newer = try Database(path: "\(path).newer-1", isDurable: true)
         #expect(try newer.integer("SELECT count(*) FROM account") == 1)
     }
 
@@ -122,7 +122,7 @@ struct LifeTests {
         try await slideshow.hide("local_ada/\(ids[0])")
         try await daemon.stop()
         let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        let database = try Database(path: file, durability: .full)
+        let database = try Database(path: file, isDurable: true)
         try database.execute(damage)
         let next = try await RunningDaemon()
         try await next.waitForLog("data.sqlite.damaged-1")
@@ -130,7 +130,7 @@ struct LifeTests {
         try await again.waitUntilReady(again.account("local_ada"))
         let photos = try await again.account("local_ada").page("", cursor: "", count: 9).photos
         #expect(photos.compactMap { $0["liked"] } == [.bool(true), .bool(true), .bool(true)])
-        let copy = try Database(path: file, durability: .full)
+        let copy = try Database(path: file, isDurable: true)
         #expect(try copy.all("SELECT photo FROM hidden") { $0.text(0) } == [ids[0]])
     }
 
@@ -147,7 +147,7 @@ struct LifeTests {
         try await client.service.slideshow(path).setInterval(60)
         try await daemon.stop()
         let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        let database = try Database(path: file, durability: .full)
+        let database = try Database(path: file, isDurable: true)
         try database.execute(damage)
         try database.execute("UPDATE slideshow SET interval = 1")
         let (_, again) = try await startDaemon()

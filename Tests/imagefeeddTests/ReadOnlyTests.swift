@@ -83,7 +83,7 @@ struct ReadOnlyTests {
         let folder = try PrivateBus.current.directory.appending(Disk.cache)
         let images = { try DirectoryListing("\(folder)/images").names }
         func hasPhotos() throws -> Bool {
-            let database = try Database(path: "\(folder)/cache.sqlite", durability: .process)
+            let database = try Database(path: "\(folder)/cache.sqlite")
             return try database.exists("SELECT 1 FROM photo")
         }
         try await fixture.daemon.stop()

@@ -99,7 +99,7 @@ struct SlideshowTests {
         let directory = try PrivateBus.current.directory
         let marks = try Database(
             path: directory.appending("home/.local/share/imagefeed/data.sqlite"),
-            durability: .full)
+            isDurable: true)
         // The other photos have the same content.
         try (Pictures.png + Data([1])).write(
             to: URL(filePath: directory.appending("\(Pictures.home)/b.png")))
