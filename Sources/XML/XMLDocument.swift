@@ -34,7 +34,7 @@ package enum XMLDocument {
         do throws(XMLError) {
             return try parseAllowed(bytes, limits)
         } catch {
-            guard case .malformed = error, let allowed = AllowedCharacters.replacing(in: bytes)
+            guard case .malformed = error, let allowed = replacingForbidden(in: bytes)
             else { throw error }
             return try parseAllowed(allowed, limits)
         }
@@ -46,7 +46,7 @@ package enum XMLDocument {
     private static func parseAllowed(
         _ bytes: [UInt8], _ limits: XMLLimits
     ) throws(XMLError) -> XMLElement {
-        let expat = try ExpatLibrary.load()
+        let expat = try loadLibrary()
         // The builder resolves namespaces: libexpat would copy a namespace for each element and attribute.
         guard let parser = expat.ParserCreate(nil) else { throw .unavailable("out of memory") }
         defer { expat.ParserFree(parser) }
@@ -91,6 +91,36 @@ package enum XMLDocument {
             throw .malformed(reason.map { String(cString: $0) } ?? "no element found")
         }
         return root
+    }
+
+    // MARK: The library
+
+    /// libexpat, loaded when it is first needed, for the rest of the program's life.
+    private static let loaded = Mutex<shim_expat?>(nil)
+
+    /// Loads the library, unless that was done. After a failure, the next call tries again.
+    ///
+    /// - Returns: The functions of the library.
+    /// - Throws: ``XMLError/unavailable(_:)``.
+    private static func loadLibrary() throws(XMLError) -> shim_expat {
+        let result: Result<shim_expat, XMLError> = loaded.withLock { loaded in
+            if let loaded { return .success(loaded) }
+            let result = Result { () throws(XMLError) in try loadLibrary("libexpat.so.1") }
+            loaded = try? result.get()
+            return result
+        }
+        return try result.get()
+    }
+
+    /// Loads a library. It stays loaded.
+    ///
+    /// The corresponding C function is `dlopen`.
+    static func loadLibrary(_ name: String) throws(XMLError) -> shim_expat {
+        var table = shim_expat()
+        if let reason = shim_expat_load(&table, name) {
+            throw .unavailable("libexpat could not be loaded: \(String(cString: reason))")
+        }
+        return table
     }
 }
 
@@ -202,35 +232,5 @@ private final class Builder {
             return fail(.tooLarge)
         }
         open[last].element.append(bytes)
-    }
-}
-
-/// libexpat, loaded when it is first needed, for the rest of the program's life.
-enum ExpatLibrary {
-    private static let loaded = Mutex<shim_expat?>(nil)
-
-    /// Loads the library, unless that was done. After a failure, the next call tries again.
-    ///
-    /// - Returns: The functions of the library.
-    /// - Throws: ``XMLError/unavailable(_:)``.
-    static func load() throws(XMLError) -> shim_expat {
-        let result: Result<shim_expat, XMLError> = loaded.withLock { loaded in
-            if let loaded { return .success(loaded) }
-            let result = Result { () throws(XMLError) in try find("libexpat.so.1") }
-            loaded = try? result.get()
-            return result
-        }
-        return try result.get()
-    }
-
-    /// Loads a library. It stays loaded.
-    ///
-    /// The corresponding C function is `dlopen`.
-    static func find(_ name: String) throws(XMLError) -> shim_expat {
-        var table = shim_expat()
-        if let reason = shim_expat_load(&table, name) {
-            throw .unavailable("libexpat could not be loaded: \(String(cString: reason))")
-        }
-        return table
     }
 }

@@ -1,12 +1,12 @@
 /// The characters of a document.
 ///
 /// Source: XML 1.0 §2.2, `Char`, and §4.1, `CharRef`.
-enum AllowedCharacters {
+extension XMLDocument {
     /// Returns a document in UTF-8 with U+FFFD instead of the characters that are not allowed, and of references to them.
     ///
     /// - Parameter bytes: The document.
     /// - Returns: The document; nil if there are no such characters.
-    static func replacing(in bytes: [UInt8]) -> [UInt8]? {
+    static func replacingForbidden(in bytes: [UInt8]) -> [UInt8]? {
         var result: [UInt8] = []
         // The part of the document that is not copied yet.
         var rest = bytes[...]
