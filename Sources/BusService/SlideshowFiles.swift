@@ -56,7 +56,7 @@ final class SlideshowFiles {
         members["image"] = .string(image)
         members["slideshow"] = .string(name)
         do {
-            try PrivateFolder.create(folder)
+            try createPrivateFolder(folder)
             try replace(image, JSON.object(members).line)
             written = (entry.photo, image)
             hasFailed = false
@@ -74,7 +74,7 @@ final class SlideshowFiles {
     /// Replaces the link and the document. The document is complete before the link is replaced.
     private func replace(_ image: String, _ json: [UInt8]) throws(FileError) {
         let (link, document) = ("\(path()).new", "\(path("json")).new")
-        try AtomicFile.write(json, to: document, through: "\(document).part")
+        try writeAtomically(json, to: document, through: "\(document).part")
         unlink(link)
         guard symlink(image, link) == 0, rename(link, path()) == 0,
             rename(document, path("json")) == 0

@@ -31,7 +31,7 @@ extension KeyFile {
             // Best effort: some file systems have no locks.
             while flock(folder, LOCK_EX) != 0, errno == EINTR {}
             let (text, mode) = try contents(of: path)
-            try AtomicFile.write(
+            try writeAtomically(
                 setting(value, for: key, in: group, of: text), to: path,
                 through: "\(path[..<slash]).\(path[slash...]).imagefeed-part", mode: mode,
                 isDurable: true)

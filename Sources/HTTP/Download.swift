@@ -80,7 +80,7 @@ final class Download {
         writing = piece.count
         transfer.client.fileQueue.async { [file] in
             let isDone =
-                self.isStopped.load(ordering: .relaxed) || AtomicFile.writeAll(piece, to: file)
+                self.isStopped.load(ordering: .relaxed) || writeAll(piece, to: file)
             let code = isDone ? 0 : errno
             DispatchQueue.main.async { self.finish(piece.count, code) }
         }

@@ -78,7 +78,7 @@ package final class FolderLock: Sendable {
     private func openFile() throws(StorageError) -> Int32 {
         let flags = O_CLOEXEC | O_NOFOLLOW | O_NOCTTY
         // A folder whose mode cannot be changed may still contain a lock that another process holds.
-        let created = Result { () throws(StorageError) in try PrivateFolder.create(folder) }
+        let created = Result { () throws(StorageError) in try createPrivateFolder(folder) }
         var file: Int32 = -1
         if case .success = created { file = open(path, O_RDWR | O_CREAT | flags, 0o600) }
         // Local file systems can also lock a file that is open for reading only.
@@ -113,35 +113,32 @@ package final class FolderLock: Sendable {
     }
 }
 
-/// A folder that only the user can access.
-package enum PrivateFolder {
-    /// Creates the folder and its missing ancestors with mode 0700, and restricts the mode of an existing folder.
-    ///
-    /// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/full``.
-    package static func create(_ path: String) throws(StorageError) {
-        var status = stat()
-        if stat(path, &status) == 0, status.st_mode & (S_IFMT | 0o077) == S_IFDIR { return }
-        var built = ""
-        var isReadOnly = false
-        for element in path.split(separator: "/") {
-            built += "/\(element)"
-            guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR else { continue }
-            let code = errno
-            guard code != EROFS else {
-                isReadOnly = true
-                continue
-            }
-            // An ancestor that cannot be read can still be a part of the path.
-            guard access(built, F_OK) == 0 else { throw .cannotCreate(path, code) }
+/// Creates a folder that only the user can access, and its missing ancestors with mode 0700, and restricts the mode of an existing folder.
+///
+/// - Throws: ``StorageError/cannotOpen(_:_:)``, ``StorageError/full``.
+package func createPrivateFolder(_ path: String) throws(StorageError) {
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & (S_IFMT | 0o077) == S_IFDIR { return }
+    var built = ""
+    var isReadOnly = false
+    for element in path.split(separator: "/") {
+        built += "/\(element)"
+        guard mkdir(built, 0o700) != 0, errno != EEXIST, errno != EISDIR else { continue }
+        let code = errno
+        guard code != EROFS else {
+            isReadOnly = true
+            continue
         }
-        guard stat(path, &status) == 0 else {
-            throw .cannotOpen(path, isReadOnly ? EROFS : errno)
-        }
-        guard status.st_mode & S_IFMT == S_IFDIR else {
-            throw .cannotOpen(path, "it is not a folder")
-        }
-        if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
-            throw .cannotOpen(path, errno)
-        }
+        // An ancestor that cannot be read can still be a part of the path.
+        guard access(built, F_OK) == 0 else { throw .cannotCreate(path, code) }
+    }
+    guard stat(path, &status) == 0 else {
+        throw .cannotOpen(path, isReadOnly ? EROFS : errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFDIR else {
+        throw .cannotOpen(path, "it is not a folder")
+    }
+    if status.st_mode & 0o077 != 0, chmod(path, 0o700) != 0 {
+        throw .cannotOpen(path, errno)
     }
 }

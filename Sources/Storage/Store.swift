@@ -349,7 +349,7 @@ package final class Store: Sendable {
             if case .inUse = lock?.attempt() {
                 throw .readOnly(path, "another imagefeedd uses it")
             }
-            try PrivateFolder.create(file.folder)
+            try createPrivateFolder(file.folder)
             let database = try openRepaired(file)
             let problem = database.writeError
             report(problem)
@@ -401,7 +401,7 @@ package final class Store: Sendable {
     private func writeAgain(_ database: Database) throws(StorageError) {
         let file = StoreFile(path)
         if case .inUse = lock?.attempt() { return }
-        try PrivateFolder.create(file.folder)
+        try createPrivateFolder(file.folder)
         _ = try openRepaired(file, from: database)
     }
 
@@ -543,7 +543,7 @@ package final class Store: Sendable {
 
     private func openFile() throws(StorageError) -> Database {
         let file = StoreFile(path)
-        try PrivateFolder.create(file.folder)
+        try createPrivateFolder(file.folder)
         do throws(StorageError) {
             if try file.state() == .present { return try openPrepared(file) }
         } catch  where error.isAboutContents || error.isAboutFile {

@@ -39,7 +39,7 @@ final class ConfiguredSettings {
         do {
             // Another process may hold the lock of the folder.
             try await Self.queue.run { [folders] in
-                try PrivateFolder.create(folders.configuration)
+                try createPrivateFolder(folders.configuration)
                 try KeyFile.set(
                     value, for: key, in: "Provider \(provider)",
                     at: "\(folders.configuration)/imagefeed.conf")

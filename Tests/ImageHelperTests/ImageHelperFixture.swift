@@ -49,7 +49,7 @@ final class ImageHelperFixture {
         let path = directory.appending(name)
         let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         defer { close(descriptor) }
-        guard AtomicFile.writeAll(bytes, to: descriptor) else { throw FileError(code: errno) }
+        guard writeAll(bytes, to: descriptor) else { throw FileError(code: errno) }
         return Array(path.utf8)
     }
 

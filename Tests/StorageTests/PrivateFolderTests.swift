@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `a new folder and its new ancestors are accessible only to the user`() throws {
-        try PrivateFolder.create(folder.appending("a/b/c"))
+        try createPrivateFolder(folder.appending("a/b/c"))
         #expect(["a", "a/b", "a/b/c"].map(mode) == [0o700, 0o700, 0o700])
     }
 
@@ -24,7 +24,7 @@ import Testing
         try folder.write("", to: "a/b/file")
         chmod(folder.appending("a"), 0o755)
         chmod(folder.appending("a/b"), 0o755)
-        try PrivateFolder.create(folder.appending("a/b"))
+        try createPrivateFolder(folder.appending("a/b"))
         #expect(["a", "a/b"].map(mode) == [0o755, 0o700])
     }
 
@@ -32,7 +32,7 @@ import Testing
     func `a file at the path of a folder is reported`(name: String) throws {
         try folder.write("", to: "file")
         #expect {
-            try PrivateFolder.create(folder.appending(name))
+            try createPrivateFolder(folder.appending(name))
         } throws: { error in
             if case StorageError.cannotOpen = error { true } else { false }
         }
@@ -42,7 +42,7 @@ import Testing
         let name = String(repeating: "x", count: 300)
         let path = folder.appending("\(name)/below")
         #expect(throws: StorageError.cannotOpen(path, "File name too long")) {
-            try PrivateFolder.create(path)
+            try createPrivateFolder(path)
         }
     }
 }

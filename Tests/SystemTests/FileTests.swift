@@ -22,7 +22,7 @@ struct FileTests {
         Set(try DirectoryListing(folder.appending("files")).names)
     }
 
-    // MARK: AtomicFile
+    // MARK: Atomic writes
 
     @Test(arguments: [0, 1, 100_000], [true, false])
     func `a file is created and replaced`(_ count: Int, _ isDurable: Bool) throws {
@@ -30,7 +30,7 @@ struct FileTests {
         let old = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         #expect(Glibc.write(old, "old", 3) == 3)
         let bytes = [UInt8](repeating: 7, count: count)
-        try AtomicFile.write(
+        try writeAtomically(
             bytes, to: path, through: "\(path).part", mode: 0o640, isDurable: isDurable)
         #expect(contents(path) == bytes)
         #expect(contents("\(path).part") == nil)
@@ -46,9 +46,9 @@ struct FileTests {
         let path = folder.appending("file")
         // The target of the link must not be written.
         let other = folder.appending("other")
-        try AtomicFile.write([1], to: other, through: "\(other).part")
+        try writeAtomically([1], to: other, through: "\(other).part")
         #expect(symlink(other, "\(path).part") == 0)
-        try AtomicFile.write([2], to: path, through: "\(path).part")
+        try writeAtomically([2], to: path, through: "\(path).part")
         #expect(contents(path) == [2])
         #expect(contents(other) == [1])
     }
@@ -57,11 +57,11 @@ struct FileTests {
         let path = folder.appending("folder")
         #expect(mkdir(path, 0o700) == 0)
         #expect(throws: FileError(code: EISDIR)) {
-            try AtomicFile.write([1], to: path, through: "\(path).part")
+            try writeAtomically([1], to: path, through: "\(path).part")
         }
         #expect(contents("\(path).part") == nil)
         #expect(throws: FileError(code: ENOENT)) {
-            try AtomicFile.write([1], to: path, through: folder.appending("missing/part"))
+            try writeAtomically([1], to: path, through: folder.appending("missing/part"))
         }
     }
 
@@ -71,7 +71,7 @@ struct FileTests {
         let path = folder.appending("files")
         #expect(mkdir(path, 0o700) == 0)
         #expect(try DirectoryListing(path).entries.isEmpty)
-        try AtomicFile.write([], to: "\(path)/.hidden", through: "\(path)/part")
+        try writeAtomically([], to: "\(path)/.hidden", through: "\(path)/part")
         #expect(mkdir("\(path)/folder", 0o700) == 0)
         #expect(symlink("missing", "\(path)/link") == 0)
         #expect(mkfifo("\(path)/pipe", 0o600) == 0)

@@ -72,7 +72,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
     func create(_ part: String, for key: ImageStore.Key) throws(StorageError) -> Int32 {
         let folder = folder(of: key)
         do throws(StorageError) {
-            try PrivateFolder.create(folder)
+            try createPrivateFolder(folder)
         } catch .cannotOpen(_, let reason) {
             throw .readOnly(folder, reason)
         }
@@ -138,7 +138,7 @@ nonisolated final class ImageFiles: @unchecked Sendable {
         }
         let text = "\(validators.etag)\n\(validators.lastModified)\n\(validators.checked)\n"
         // Best effort: without the note, the image is fetched again.
-        try? AtomicFile.write(
+        try? writeAtomically(
             Array(text.utf8), to: path, through: "\(path)\(Self.partMark)0")
     }
 

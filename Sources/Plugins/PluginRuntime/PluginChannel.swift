@@ -44,7 +44,7 @@ final class PluginChannel {
 
     /// Writes a message. Blocks until the daemon has read it.
     func send(_ message: PluginMessage) {
-        guard AtomicFile.writeAll(message.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
+        guard writeAll(message.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
     }
 
     /// Makes the daemon send an HTTP request.

@@ -76,7 +76,7 @@ enum Report {
     }
 
     static func write(_ value: JSON) {
-        guard AtomicFile.writeAll(value.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
+        guard writeAll(value.line, to: STDOUT_FILENO) else { exit(EXIT_FAILURE) }
     }
 
     private static var reader: DescriptorSource?

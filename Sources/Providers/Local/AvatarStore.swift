@@ -47,7 +47,7 @@ final class AvatarStore: Sendable {
             let old = number(name)
             let new = (old ?? 0) + 1
             do {
-                try PrivateFolder.create(folder)
+                try createPrivateFolder(folder)
                 try await images.make(
                     .square(pixels: Self.pixels), from: Array(file.utf8), to: path(name, new))
             } catch let error as StorageError {

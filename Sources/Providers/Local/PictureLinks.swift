@@ -18,7 +18,7 @@ struct PictureLinks: Sendable {
     /// - Throws: `ProviderError`.
     func make(_ id: PhotoID, to path: [UInt8]) throws(ProviderError) -> String {
         do {
-            try PrivateFolder.create(folder)
+            try createPrivateFolder(folder)
         } catch {
             throw ProviderError(error)
         }

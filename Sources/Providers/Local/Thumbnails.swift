@@ -213,7 +213,7 @@ final class Thumbnails: Sendable {
     /// - Throws: ``ProviderError/storageFull``.
     private static func create(_ folder: String) throws -> Bool {
         do throws(StorageError) {
-            try PrivateFolder.create(folder)
+            try createPrivateFolder(folder)
             return access(folder, W_OK | X_OK) == 0
         } catch .full {
             throw ProviderError.storageFull
@@ -231,6 +231,6 @@ final class Thumbnails: Sendable {
         if reason == .tooLarge { texts[Self.tooLarge.key] = Self.tooLarge.text }
         let bytes = PNGFile.plain(0, width: 1, height: 1, texts: texts)
         // Best effort: without the record, there is another attempt to create the thumbnail.
-        try? AtomicFile.write(bytes, to: path, through: "\(path).part")
+        try? writeAtomically(bytes, to: path, through: "\(path).part")
     }
 }
