@@ -96,21 +96,23 @@ package final class BusConnection {
     }
 
     nonisolated private static func open(_ address: String) throws(BusError) -> OpaquePointer {
-        do {
+        do throws(BusError) {
             guard !address.utf8.contains(0) else {
-                throw BusError.invalidValue("the address contains a NUL character")
+                throw .noBus("the address contains a NUL character")
             }
             let raw = try withBusError { dbus_connection_open_private(address, $0) }
             dbus_connection_set_exit_on_disconnect(raw, 0)
-            do {
+            do throws(BusError) {
                 return try withBusError { dbus_bus_register(raw, $0) != 0 ? raw : nil }
             } catch {
                 dbus_connection_close(raw)
                 dbus_connection_unref(raw)
                 throw error
             }
-        } catch {
-            throw .noBus(reason(error))
+        } catch .reply(let reply) {
+            throw .noBus(reply.message)
+        } catch .invalidValue(let text) {
+            throw .noBus(text)
         }
     }
 
@@ -372,14 +374,6 @@ package final class BusConnection {
         if budget == 0 { scheduleDrain() }
         resumeSenders()
         onEvent?()
-    }
-
-    nonisolated private static func reason(_ error: any Error) -> String {
-        switch error {
-        case BusError.reply(let reply): reply.message
-        case BusError.invalidValue(let text): text
-        default: "\(error)"
-        }
     }
 }
 

@@ -141,38 +141,27 @@ extension BusMember {
         return BusMember { $0.methods.append(method) }
     }
 
-    /// Declares a property that clients can only read.
+    /// Declares a property.
     ///
     /// - Parameters:
     ///   - name: The name of the property.
     ///   - isConstant: True if the value never changes.
     ///   - get: Returns the value.
+    ///   - set: Returns when a value that a client wrote has been stored; nil if clients can only read the property.
     /// - Returns: The member.
     package static func property<Value: BusType>(
-        _ name: MemberName, isConstant: Bool = false, _ get: @escaping (Object) -> Value
-    ) -> BusMember {
-        makeProperty(name, isConstant, get, set: nil)
-    }
-
-    /// Declares a property that clients can write. `set` returns when the value has been stored.
-    package static func property<Value: BusType>(
-        _ name: MemberName, _ get: @escaping (Object) -> Value,
-        set: @escaping @MainActor (Object, Value) async throws -> Void
-    ) -> BusMember {
-        makeProperty(name, false, get) { object, call in
-            let value: Value = try call.readPropertyValue()
-            return { try await set(object, value) }
-        }
-    }
-
-    private static func makeProperty<Value: BusType>(
-        _ name: MemberName, _ isConstant: Bool, _ get: @escaping (Object) -> Value,
-        set: ((Object, BusMessage) throws -> PropertyChange)?
+        _ name: MemberName, isConstant: Bool = false, _ get: @escaping (Object) -> Value,
+        set: (@MainActor (Object, Value) async throws -> Void)? = nil
     ) -> BusMember {
         let property = BusProperty(
             name: name, type: Value.signature, isConstant: isConstant,
             get: { get(unsafeDowncast($0, to: Object.self)) },
-            set: set.map { set in { try set(unsafeDowncast($0, to: Object.self), $1) } })
+            set: set.map { set in
+                { object, call in
+                    let value: Value = try call.readPropertyValue()
+                    return { try await set(unsafeDowncast(object, to: Object.self), value) }
+                }
+            })
         return BusMember { $0.properties.append(property) }
     }
 

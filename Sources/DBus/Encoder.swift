@@ -18,10 +18,8 @@ nonisolated package struct Encoder {
     /// The reason why the bytes cannot be sent, stored by a function that does not throw.
     private(set) var failure: BusError?
 
-    /// Creates an empty encoder with memory for `capacity` bytes.
-    package init(reserving capacity: Int = 256) {
-        bytes.reserveCapacity(capacity)
-    }
+    /// Creates an empty encoder with memory for most messages.
+    package init() { bytes.reserveCapacity(256) }
 
     /// Removes the appended values and keeps the allocated memory.
     mutating func removeAll() {
