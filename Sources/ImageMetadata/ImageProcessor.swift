@@ -10,11 +10,11 @@ package protocol ImageProcessor: Sendable {
     ///
     /// - Parameters:
     ///   - file: The path, as bytes of the file system.
-    ///   - urgency: The priority of the call.
+    ///   - inBackground: False if a user waits for the result; such jobs run before all others.
     /// - Returns: The properties of the image.
     /// - Throws: ``ImageProcessorError`` except ``ImageProcessorError/storageFull``.
     func probe(
-        _ file: [UInt8], urgency: ImageUrgency
+        _ file: [UInt8], inBackground: Bool
     ) async throws(ImageProcessorError) -> ImageFacts
 
     /// Writes a new image.
@@ -36,14 +36,6 @@ package enum NewImage: Hashable, Sendable {
     case scaled(pixels: Int, texts: [String: String])
     /// The central square of an image, with this width. A smaller image is enlarged.
     case square(pixels: Int)
-}
-
-/// The priority of an image job.
-package enum ImageUrgency: Sendable {
-    /// A user waits for the result.
-    case now
-    /// Background work, which runs after all jobs with ``now``.
-    case later
 }
 
 /// The reasons for which an image job fails.

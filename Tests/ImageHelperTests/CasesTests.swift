@@ -199,7 +199,7 @@ struct CasesTests {
     func `a raw file is shown by its preview`(ending: String) async throws {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(sample: "Raw/preview.\(ending)")
-        let facts = try await fixture.client.probe(file, urgency: .now)
+        let facts = try await fixture.client.probe(file, inBackground: false)
         // All but one state that they are rotated.
         let size = ending == "raf" ? [1000, 16] : [16, 1000]
         #expect([facts.width, facts.height] == size)
@@ -217,7 +217,7 @@ struct CasesTests {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(sample: name)
         await #expect(throws: ImageProcessorError.damaged) {
-            _ = try await fixture.client.probe(file, urgency: .now)
+            _ = try await fixture.client.probe(file, inBackground: false)
         }
     }
 
@@ -244,7 +244,7 @@ struct CasesTests {
     private func facts(_ name: String) async throws -> ImageFacts {
         let fixture = try ImageHelperFixture()
         return try await fixture.client.probe(
-            try fixture.file(sample: "Cases/\(name)"), urgency: .now)
+            try fixture.file(sample: "Cases/\(name)"), inBackground: false)
     }
 
     private func pixels(_ name: String, size: Int = 4000) async throws -> DecodedPixels {

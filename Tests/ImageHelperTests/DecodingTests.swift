@@ -177,7 +177,7 @@ struct DecodingTests {
         let fixture = try ImageHelperFixture()
         let path = try fixture.file(sample: "plain.jpg")
         // The kernel reports missing pages of a mapped file with this signal.
-        _ = try await fixture.client.probe(path, urgency: .now)
+        _ = try await fixture.client.probe(path, inBackground: false)
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
         let job = Task {

@@ -55,7 +55,7 @@ struct HostileImageTests {
         exif[30] = 8
         exif[34] = 8
         let facts = try await fixture.client.probe(
-            try fixture.file(TestImages.jpeg(40, 30, exif: exif)), urgency: .now)
+            try fixture.file(TestImages.jpeg(40, 30, exif: exif)), inBackground: false)
         #expect(facts == ImageFacts(width: 40, height: 30))
     }
 
@@ -84,7 +84,7 @@ struct HostileImageTests {
         _ photo: [UInt8], _ fixture: ImageHelperFixture
     ) async throws -> Bool {
         let other = try fixture.file(TestImages.jpeg(50, 30), "other")
-        _ = try await fixture.client.probe(other, urgency: .now)
+        _ = try await fixture.client.probe(other, inBackground: false)
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
         let job = Task {
@@ -92,7 +92,7 @@ struct HostileImageTests {
         }
         // The job is about to start when its temporary file exists.
         try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
-        let next = Task { try await fixture.client.probe(other, urgency: .now) }
+        let next = Task { try await fixture.client.probe(other, inBackground: false) }
         kill(process, SIGKILL)
         var failure: (any Error)?
         do { try await job.value } catch { failure = error }
@@ -113,12 +113,12 @@ struct HostileImageTests {
         let fixture = try ImageHelperFixture(limits)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         let other = try fixture.file(TestImages.jpeg(50, 30), "other")
-        _ = try await fixture.client.probe(other, urgency: .now)
+        _ = try await fixture.client.probe(other, inBackground: false)
         kill(try #require(fixture.client.processID), SIGSTOP)
         await #expect(throws: ImageProcessorError.tooLarge) {
             try await fixture.scale(photo, pixels: 10)
         }
-        #expect(try await fixture.client.probe(other, urgency: .now).width == 50)
+        #expect(try await fixture.client.probe(other, inBackground: false).width == 50)
     }
 
     @Test(arguments: ["/nowhere/imagefeed-image-helper", "/bin/false", "/bin/true", "/bin/cat"])
@@ -127,7 +127,7 @@ struct HostileImageTests {
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         for _ in 0..<2 {
             await #expect(throws: ImageProcessorError.self) {
-                try await fixture.client.probe(photo, urgency: .now)
+                try await fixture.client.probe(photo, inBackground: false)
             }
         }
     }

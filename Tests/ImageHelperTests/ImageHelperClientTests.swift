@@ -16,7 +16,7 @@ struct ImageHelperClientTests {
         let exif = TestImages.exif(
             orientation: 6, taken: "2024:02:29 12:00:00", offset: "+01:00")
         let photo = try fixture.file(TestImages.jpeg(40, 30, exif: exif))
-        let facts = try await fixture.client.probe(photo, urgency: .now)
+        let facts = try await fixture.client.probe(photo, inBackground: false)
         #expect(facts.width == 30 && facts.height == 40)
         #expect(facts.taken?.secondsSince1970 == 1_709_204_400)
         #expect(facts.takenOn == CalendarDate(year: 2024, month: 2, day: 29))
@@ -26,7 +26,7 @@ struct ImageHelperClientTests {
         let fixture = try ImageHelperFixture()
         let exif = TestImages.exif(orientation: 1, taken: "2024:02:29 12:00:00")
         let photo = try fixture.file(TestImages.jpeg(40, 30, exif: exif))
-        let facts = try await fixture.client.probe(photo, urgency: .later)
+        let facts = try await fixture.client.probe(photo, inBackground: true)
         var parts = tm()
         parts.tm_year = 124
         parts.tm_mon = 1
@@ -74,15 +74,15 @@ struct ImageHelperClientTests {
         let fixture = try ImageHelperFixture(limits)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         #expect(fixture.client.processID == nil)
-        async let first = fixture.client.probe(photo, urgency: .later)
-        async let second = fixture.client.probe(photo, urgency: .now)
+        async let first = fixture.client.probe(photo, inBackground: true)
+        async let second = fixture.client.probe(photo, inBackground: false)
         _ = try await (first, second)
         let process = try #require(fixture.client.processID)
-        _ = try await fixture.client.probe(photo, urgency: .now)
+        _ = try await fixture.client.probe(photo, inBackground: false)
         #expect(fixture.client.processID == process)
         try await fixture.waitForHelperExit()
         // The next job starts a new process.
-        _ = try await fixture.client.probe(photo, urgency: .now)
+        _ = try await fixture.client.probe(photo, inBackground: false)
         #expect(fixture.client.processID != process)
     }
 

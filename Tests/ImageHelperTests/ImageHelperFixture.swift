@@ -79,7 +79,7 @@ final class ImageHelperFixture {
     }
 
     func size(_ path: String) async throws -> [Int] {
-        let facts = try await client.probe(Array(path.utf8), urgency: .now)
+        let facts = try await client.probe(Array(path.utf8), inBackground: false)
         return [facts.width, facts.height]
     }
 

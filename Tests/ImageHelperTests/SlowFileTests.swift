@@ -36,12 +36,12 @@ struct SlowFileTests {
         let ended = Observed<[String]>([])
         let job = Task {
             defer { ended.append("hanging") }
-            return try await fixture.client.probe(hanging, urgency: .now)
+            return try await fixture.client.probe(hanging, inBackground: false)
         }
         try await hasBegun.wait { $0 ? true : nil }
         let next = Task {
             defer { ended.append("other") }
-            return try await fixture.client.probe(other, urgency: .now)
+            return try await fixture.client.probe(other, inBackground: false)
         }
         #expect(try await next.value.width == 50)
         await #expect(throws: Self.noResponse) { try await job.value }
@@ -71,7 +71,7 @@ struct SlowFileTests {
         #expect(!fixture.outputExists())
         #expect(threads.isUnavailable(photo))
         await #expect(throws: Self.noResponse) {
-            try await fixture.client.probe(photo, urgency: .now)
+            try await fixture.client.probe(photo, inBackground: false)
         }
         #expect(fixture.client.processID == nil)
     }

@@ -132,7 +132,7 @@ private final class FakeImageProcessor: ImageProcessor {
     let error = Observed<ImageProcessorError?>(nil)
 
     func probe(
-        _ file: [UInt8], urgency: ImageUrgency
+        _ file: [UInt8], inBackground: Bool
     ) async throws(ImageProcessorError) -> ImageFacts { throw .damaged }
 
     func make(

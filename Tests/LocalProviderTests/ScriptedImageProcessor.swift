@@ -18,7 +18,7 @@ final class ScriptedImageProcessor: ImageProcessor {
     let isHeld = Observed(false)
 
     func probe(
-        _ file: [UInt8], urgency: ImageUrgency
+        _ file: [UInt8], inBackground: Bool
     ) async throws(ImageProcessorError) -> ImageFacts {
         let path = String(decoding: file, as: UTF8.self)
         probed.append(String(path[(path.lastIndex(of: "/") ?? path.startIndex)...].dropFirst()))

@@ -8,7 +8,7 @@ package struct UnavailableImageProcessor: ImageProcessor {
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.
     package func probe(
-        _ file: [UInt8], urgency: ImageUrgency
+        _ file: [UInt8], inBackground: Bool
     ) async throws(ImageProcessorError) -> ImageFacts { throw Self.error }
 
     /// Throws ``ImageProcessorError/notSupported(_:)``.

@@ -45,9 +45,9 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     package var processID: Int32? { process?.id }
 
     package func probe(
-        _ file: [UInt8], urgency: ImageUrgency
+        _ file: [UInt8], inBackground: Bool
     ) async throws(ImageProcessorError) -> ImageFacts {
-        let reply = try await perform(.probe, reading: file, urgency: urgency)
+        let reply = try await perform(.probe, reading: file, inBackground: inBackground)
         guard case .facts(let facts) = reply else { throw Self.versionMismatch }
         return facts
     }
@@ -91,12 +91,12 @@ package final class ImageHelperClient: nonisolated ImageProcessor {
     /// does not respond.
     private func perform(
         _ job: ImageJob, reading source: [UInt8], writing destination: String? = nil,
-        urgency: ImageUrgency = .now
+        inBackground: Bool = false
     ) async throws(ImageProcessorError) -> ImageReply {
         guard let message = job.message else { throw Self.versionMismatch }
         let readsHeader = job == .probe
         _ = try await openSource(source, readsHeader)
-        await turns.begin(inBackground: urgency == .later)
+        await turns.begin(inBackground: inBackground)
         defer { turns.end() }
         let opened = try await openSource(source, readsHeader)
         if let destination {

@@ -131,7 +131,7 @@ final class MetadataReader: Sendable {
 
     private func readRequested() async {
         while let rows = nextRequested() {
-            let (photos, moved) = await readMetadata(rows, .now)
+            let (photos, moved) = await readMetadata(rows, inBackground: false)
             state.withLock { state in state.requested.removeAll { rows.contains($0) } }
             waiters.resume(where: rows.contains)
             let folder = state.withLock(\.folder)
@@ -156,7 +156,7 @@ final class MetadataReader: Sendable {
         while let rows = await nextOfRest() {
             let begin = ContinuousClock.now
             hadManyRows = hadManyRows || rows.count >= Self.restBatch
-            let (photos, moved) = await readMetadata(rows, .later)
+            let (photos, moved) = await readMetadata(rows, inBackground: true)
             let edited = state.withLock { state in
                 defer { state.edited.subtract(rows) }
                 return photos.filter { state.edited.contains($0.id) }
@@ -199,7 +199,7 @@ final class MetadataReader: Sendable {
     ///
     /// - Returns: The photos that have changed, and the folders with photos that have another position now.
     func readMetadata(
-        _ rows: [Int64], _ urgency: ImageUrgency
+        _ rows: [Int64], inBackground: Bool
     ) async -> (changed: [PictureIndex.File], moved: Set<RelativePath>) {
         let pictures = try? await store.read { database in
             let index = PictureIndex(database)
@@ -208,7 +208,7 @@ final class MetadataReader: Sendable {
         var found: [(file: PictureIndex.File, facts: ImageFacts?)] = []
         for picture in pictures ?? [] where !picture.isExamined {
             guard !state.withLock(\.isStopped) else { return ([], []) }
-            guard let result = await metadata(of: picture, urgency) else { continue }
+            guard let result = await metadata(of: picture, inBackground) else { continue }
             found.append(result)
         }
         await retryMoved(pictures ?? [])
@@ -266,11 +266,11 @@ final class MetadataReader: Sendable {
 
     /// Reads the headers of a file; nil if this must be retried later. A damaged file has no facts.
     private func metadata(
-        of picture: PictureIndex.File, _ urgency: ImageUrgency
+        of picture: PictureIndex.File, _ inBackground: Bool
     ) async -> (file: PictureIndex.File, facts: ImageFacts?)? {
         do {
             let path = picture.path.absolute(below: root)
-            var facts = try await images.probe(path, urgency: urgency)
+            var facts = try await images.probe(path, inBackground: inBackground)
             if facts.clockSeconds == nil {
                 let time = CivilTime(fileName: picture.name)
                 (facts.clockSeconds, facts.clockOffset) = (

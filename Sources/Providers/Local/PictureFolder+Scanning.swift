@@ -152,7 +152,7 @@ extension PictureFolder {
         let moved = Mutex<Set<RelativePath>?>([])
         let end = DispatchSemaphore(value: 0)
         Task { @MainActor in
-            let found = await metadataReader.readMetadata(rows.sorted(), .now)
+            let found = await metadataReader.readMetadata(rows.sorted(), inBackground: false)
             // After the time limit, the changes are reported as those of the background.
             let isInTime = moved.withLock { moved in
                 defer { if moved != nil { moved = found.moved } }

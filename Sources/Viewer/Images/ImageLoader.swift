@@ -95,7 +95,7 @@ final class ImageLoader {
 
     /// Returns the properties of an image file; nil if they cannot be read.
     static func facts(of path: String) async -> ImageFacts? {
-        try? await helper.probe(Array(path.utf8), urgency: .now)
+        try? await helper.probe(Array(path.utf8), inBackground: false)
     }
 
     private func waitForTurn() async throws {
