@@ -29,7 +29,7 @@ public struct WebAddress: Hashable, Sendable {
     /// Parses an address; nil if it is invalid or longer than ``maximumLength``.
     public init?(_ text: String) {
         var text = text
-        guard let parts = text.withUTF8(Parts.init) else { return nil }
+        guard let parts = text.withUTF8(Self.parts) else { return nil }
         scheme = parts.scheme
         port = parts.port == scheme.port ? nil : parts.port
         // Nearly all addresses are normalized.
@@ -82,44 +82,38 @@ extension String {
     }
 }
 
-/// The positions of the parts of an address, in bytes. Addresses are ASCII, and each photo has several, so that speed
-/// matters.
-private struct Parts {
-    /// The scheme.
-    let scheme: WebAddress.Scheme
-    /// The range of the host.
-    let host: Range<Int>
-    /// The written port; nil if there is none.
-    let port: UInt16?
-    /// The index of the path, query or fragment.
-    let end: Int
-    /// True if scheme and host are in lower case, and the port is not the default port and has no leading zero.
-    let isNormal: Bool
+extension WebAddress {
+    /// The positions of the parts of an address, in bytes: the written port is nil if there is none, and the path, query or
+    /// fragment begins at the end. An address is normal if scheme and host are in lower case, and the port is not the
+    /// default port and has no leading zero.
+    private typealias Parts = (
+        scheme: Scheme, host: Range<Int>, port: UInt16?, end: Int, isNormal: Bool
+    )
 
-    init?(_ bytes: UnsafeBufferPointer<UInt8>) {
+    /// Returns the parts; nil for an invalid address. Addresses are ASCII, and each photo has several, so that speed
+    /// matters.
+    private static func parts(_ bytes: UnsafeBufferPointer<UInt8>) -> Parts? {
         let permitted = AddressBytes.all
-        guard bytes.count <= WebAddress.maximumLength, bytes.allSatisfy(permitted.contains),
+        guard bytes.count <= maximumLength, bytes.allSatisfy(permitted.contains),
             let (scheme, start) = Self.scheme(bytes)
         else { return nil }
         let end = bytes[start...].firstIndex(where: \.endsAuthority) ?? bytes.count
-        guard let hostEnd = Self.hostEnd(bytes[start..<end]) else { return nil }
-        port = Self.port(bytes[hostEnd..<end])
+        guard let hostEnd = hostEnd(bytes[start..<end]) else { return nil }
+        let port = port(bytes[hostEnd..<end])
         guard port != nil || hostEnd == end else { return nil }
-        self.scheme = scheme
-        self.end = end
-        host = start..<hostEnd
         let hasUsualPort =
             port == nil || bytes[hostEnd + 1] != UInt8(ascii: "0") && port != scheme.port
-        isNormal = hasUsualPort && !bytes[..<hostEnd].contains(where: \.isUpperCase)
+        let isNormal = hasUsualPort && !bytes[..<hostEnd].contains(where: \.isUpperCase)
+        return (scheme, start..<hostEnd, port, end, isNormal)
     }
 
     /// Returns the scheme, and the index after `://`.
     private static func scheme(
         _ bytes: UnsafeBufferPointer<UInt8>
-    ) -> (scheme: WebAddress.Scheme, end: Int)? {
+    ) -> (scheme: Scheme, end: Int)? {
         guard let colon = bytes.prefix(6).firstIndex(of: UInt8(ascii: ":")),
             bytes[colon...].starts(with: "://".utf8),
-            let scheme = WebAddress.Scheme(
+            let scheme = Scheme(
                 rawValue: String(decoding: bytes[..<colon], as: UTF8.self).lowercased())
         else { return nil }
         return (scheme, colon + 3)
