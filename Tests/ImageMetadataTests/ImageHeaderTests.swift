@@ -53,7 +53,7 @@ struct ImageHeaderTests {
         #expect(header.orientation == .left)
         #expect(header.taken?.seconds == 1_709_208_000)
         #expect(header.details.exposureTime == 1.0 / 250)
-        #expect(ImageData.ranges(of: file) == [16..<20])
+        #expect(ImageFormat.dataRanges(of: file) == [16..<20])
     }
 
     @Test func `a TIFF image with an impossible size is not read`() {

@@ -88,7 +88,7 @@ import Testing
         let path = folder.appending("a.\(format)")
         func imageData() throws -> (bytes: [UInt8], count: Int) {
             let file = Array(try Data(contentsOf: URL(filePath: path)))
-            let ranges = ImageData.ranges(of: Bytes(file))
+            let ranges = ImageFormat.dataRanges(of: Bytes(file))
             return (ranges.flatMap { file[$0] }, file.count)
         }
         let before = try imageData()

@@ -65,7 +65,7 @@ final class DigestReader: Sendable {
             let checksum = g_checksum_new(G_CHECKSUM_SHA256)
         else { return nil }
         defer { g_checksum_free(checksum) }
-        let ranges = ImageData.ranges(of: FileBytes(descriptor: descriptor))
+        let ranges = ImageFormat.dataRanges(of: FileBytes(descriptor: descriptor))
         let total = Int64(ranges.reduce(0) { $0 + $1.count })
         if let count, count != total {
             return Result(stamp: before.stamp, count: total, digest: nil)

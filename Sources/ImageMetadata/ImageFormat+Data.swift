@@ -1,16 +1,16 @@
 /// The image data of a file: the parts that programs leave unchanged when they edit metadata.
-package enum ImageData {
+extension ImageFormat {
     /// Returns the ranges of the image data in a file, in their order; the whole file if its format has no known parts, or
     /// if it is damaged.
-    package static func ranges(of source: some ByteSource) -> [Range<Int>] {
+    package static func dataRanges(of source: some ByteSource) -> [Range<Int>] {
         let ranges: [Range<Int>] =
             switch ImageFormat(source) {
             case .jpeg: scans(source, .jpeg)
             case .png: contents(of: Chunk.png(source), ["IDAT", "fdAT"])
             case .webP: contents(of: Chunk.riff(source), ["VP8 ", "VP8L", "ALPH", "ANMF"])
-            case .avif, .heic: heif(source)
+            case .avif, .heic: heifItems(source)
             case .jpegXL: contents(of: Chunk.boxes(in: source, 0..<source.count), ["jxlc", "jxlp"])
-            case .gif: gif(source)
+            case .gif: gifBlocks(source)
             case .tiff: tiffPixels(source)
             case .bmp: source.number(at: 10, 4, isBigEndian: false).map { pixels(source, $0) } ?? []
             case .raw: scans(source, .raw)
@@ -36,7 +36,7 @@ package enum ImageData {
     }
 
     /// The images without the blocks of comments and applications. Source: GIF89a §11–27.
-    private static func gif(_ source: some ByteSource) -> [Range<Int>] {
+    private static func gifBlocks(_ source: some ByteSource) -> [Range<Int>] {
         guard let flags = source.number(at: 10, 1) else { return [] }
         var offset = 13 + colorTableBytes(flags)
         var ranges = [13..<offset]
@@ -61,7 +61,7 @@ package enum ImageData {
     }
 
     /// The items other than metadata. Source: ISO/IEC 14496-12 §8.11.
-    private static func heif(_ source: some ByteSource) -> [Range<Int>] {
+    private static func heifItems(_ source: some ByteSource) -> [Range<Int>] {
         let boxes = metadataBoxes(source, Chunk.boxes(in: source, 0..<source.count))
         guard let items = readItems(source, boxes), let table = boxes.first("iloc")?.read(source)
         else { return [] }
