@@ -9,7 +9,8 @@
 ///
 /// The connections of each plugin, and of all plugins together, are limited in total and per host, so that connections
 /// remain for built-in providers. The transfers of the plugin with the fewest running transfers start first. The time
-/// complexity of a change is linear in the number of hosts with waiting transfers, and in that of running transfers.
+/// complexity of a change is linear in the number of hosts with waiting transfers, and in that of running transfers; that
+/// of the removal of a waiting transfer is linear in the number of those.
 ///
 /// This type only decides; ``CurlClient`` acts on its decisions.
 nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
@@ -22,11 +23,8 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     }
 
     private let limits: Limits
-    private var waiting: [ID: Lane] = [:]
-    /// The lanes with waiting transfers, the next one first.
-    private var lanes: [Lane] = []
-    /// The waiting transfers of each of ``lanes``, the next one first.
-    private var transfers: [Lane: [ID]] = [:]
+    /// The lanes with waiting transfers, the next one first, and their transfers, the next one first.
+    private var waiting: [(lane: Lane, transfers: [ID])] = []
     /// The lanes of the running transfers, which are at most as many as there are connections.
     private var running: [ID: Lane] = [:]
 
@@ -45,9 +43,11 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         _ id: ID, to host: Host, isDownload: Bool = false, for plugin: String? = nil
     ) -> [ID] {
         let lane = Lane(isDownload: isDownload, host: host, plugin: plugin)
-        waiting[id] = lane
-        if transfers[lane] == nil { lanes.append(lane) }
-        transfers[lane, default: []].append(id)
+        if let index = waiting.firstIndex(where: { $0.lane == lane }) {
+            waiting[index].transfers.append(id)
+        } else {
+            waiting.append((lane, [id]))
+        }
         return admit()
     }
 
@@ -55,30 +55,26 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
     ///
     /// - Returns: The transfers to start now, in this order. They count as running.
     mutating func remove(_ id: ID) -> [ID] {
-        if let lane = waiting.removeValue(forKey: id) {
-            transfers[lane]?.removeAll { $0 == id }
-            dropIfEmpty(lane)
-            return []
-        }
-        return running.removeValue(forKey: id) == nil ? [] : admit()
+        if running.removeValue(forKey: id) != nil { return admit() }
+        for index in waiting.indices { waiting[index].transfers.removeAll { $0 == id } }
+        waiting.removeAll { $0.transfers.isEmpty }
+        return []
     }
 
     /// Removes all transfers that wait.
-    mutating func removeWaiting() {
-        waiting = [:]
-        lanes = []
-        transfers = [:]
-    }
+    mutating func removeWaiting() { waiting = [] }
 
     private mutating func admit() -> [ID] {
         var admitted: [ID] = []
         for isDownload in [false, true] {
             for isForPlugins in [false, true] {
                 while permits(isDownload: isDownload),
-                    let lane = nextLane(isDownload: isDownload, isForPlugins: isForPlugins),
-                    let id = removeFirst(of: lane)
+                    let index = nextLane(isDownload: isDownload, isForPlugins: isForPlugins)
                 {
-                    waiting[id] = nil
+                    // The lane becomes the last one.
+                    var (lane, transfers) = waiting.remove(at: index)
+                    let id = transfers.removeFirst()
+                    if !transfers.isEmpty { waiting.append((lane, transfers)) }
                     running[id] = lane
                     admitted.append(id)
                 }
@@ -87,29 +83,18 @@ nonisolated struct TransferQueue<Host: Hashable, ID: Hashable> {
         return admitted
     }
 
-    /// Returns the lane whose next transfer may start: that of the plugin with the fewest transfers, or the first one.
-    private func nextLane(isDownload: Bool, isForPlugins: Bool) -> Lane? {
-        let lanes = lanes.lazy.filter {
-            $0.isDownload == isDownload && ($0.plugin != nil) == isForPlugins && permits($0)
+    /// Returns the index of the lane whose next transfer may start: that of the plugin with the fewest transfers, or the
+    /// first one.
+    private func nextLane(isDownload: Bool, isForPlugins: Bool) -> Int? {
+        let indices = waiting.indices.lazy.filter { index in
+            let lane = waiting[index].lane
+            return lane.isDownload == isDownload && (lane.plugin != nil) == isForPlugins
+                && permits(lane)
         }
-        guard isForPlugins else { return lanes.first }
-        return lanes.min { runningCount(of: $0.plugin) < runningCount(of: $1.plugin) }
-    }
-
-    /// Removes the first waiting transfer of a lane, which becomes the last lane.
-    private mutating func removeFirst(of lane: Lane) -> ID? {
-        guard let id = transfers[lane]?.first else { return nil }
-        transfers[lane]?.removeFirst()
-        lanes.removeAll { $0 == lane }
-        lanes.append(lane)
-        dropIfEmpty(lane)
-        return id
-    }
-
-    private mutating func dropIfEmpty(_ lane: Lane) {
-        guard transfers[lane]?.isEmpty == true else { return }
-        transfers[lane] = nil
-        lanes.removeAll { $0 == lane }
+        guard isForPlugins else { return indices.first }
+        return indices.min {
+            runningCount(of: waiting[$0].lane.plugin) < runningCount(of: waiting[$1].lane.plugin)
+        }
     }
 
     private func runningCount(of plugin: String?) -> Int {
