@@ -13,13 +13,11 @@ nonisolated struct CallQueue<Call> {
     }
 
     private var unfinished: [BusName?: Int] = [:]
-    /// The waiting calls of each client that has some, in their order.
-    private var waiting: [BusName?: [Call]] = [:]
-    /// The clients with waiting calls, in the order of their turns.
-    private var turns: [BusName?] = []
+    /// The clients with waiting calls, in the order of their turns, and these calls in their order.
+    private var waiting: [(client: BusName?, calls: [Call])] = []
 
     /// True if no call waits.
-    var isEmpty: Bool { turns.isEmpty }
+    var isEmpty: Bool { waiting.isEmpty }
 
     /// Adds a call of a client.
     ///
@@ -27,18 +25,21 @@ nonisolated struct CallQueue<Call> {
     mutating func add(_ call: Call, of client: BusName?) -> Bool {
         guard unfinished[client, default: 0] < Self.limit else { return false }
         unfinished[client, default: 0] += 1
-        if waiting[client] == nil { turns.append(client) }
-        waiting[client, default: []].append(call)
+        if let index = waiting.firstIndex(where: { $0.client == client }) {
+            waiting[index].calls.append(call)
+        } else {
+            waiting.append((client, [call]))
+        }
         return true
     }
 
     /// Removes the next call of the next client; returns nil if no call waits. The call is unfinished until
     /// ``finish(_:)``.
     mutating func next() -> Call? {
-        guard !turns.isEmpty else { return nil }
-        let client = turns.removeFirst()
-        let call = waiting[client]?.removeFirst()
-        if waiting[client]?.isEmpty == false { turns.append(client) } else { waiting[client] = nil }
+        guard !waiting.isEmpty else { return nil }
+        var (client, calls) = waiting.removeFirst()
+        let call = calls.removeFirst()
+        if !calls.isEmpty { waiting.append((client, calls)) }
         return call
     }
 
