@@ -28,7 +28,9 @@ package final class CurlClient: nonisolated HTTPClient {
     private let onRest: () -> Void
     /// The pools for new transfers. Those that were replaced close when their transfers have ended.
     private var pools: [AddressScope: ConnectionPool] = [:]
-    private var suspendDetector: SuspendDetector
+    /// Returns the time that the machine has been suspended since its start.
+    private let suspendedTime: () -> Duration
+    private var lastSuspendedTime: Duration
     private var transfers: [ObjectIdentifier: CurlTransfer] = [:]
     private var idleTimer: MainLoopTimer?
     private var isClosed = false
@@ -52,9 +54,11 @@ package final class CurlClient: nonisolated HTTPClient {
 
     init(
         userAgent: String, proxies: ProxySettings, limits: Limits,
-        suspendDetector: SuspendDetector = SuspendDetector(), onRest: @escaping () -> Void = {}
+        suspendedTime: @escaping () -> Duration = CurlClient.suspendedTime,
+        onRest: @escaping () -> Void = {}
     ) {
-        self.suspendDetector = suspendDetector
+        self.suspendedTime = suspendedTime
+        lastSuspendedTime = suspendedTime()
         self.userAgent = userAgent
         self.proxies = proxies
         self.limits = limits
@@ -102,7 +106,10 @@ package final class CurlClient: nonisolated HTTPClient {
 
     private func makeTransfer(_ request: HTTPRequest) throws(HTTPError) -> CurlTransfer {
         guard !isClosed else { throw Self.closed }
-        if suspendDetector.detectSuspend() { replaceConnections() }
+        let suspendedTime = suspendedTime()
+        // Smaller differences are the time between the readings of two clocks.
+        if suspendedTime - lastSuspendedTime >= .seconds(1) { replaceConnections() }
+        lastSuspendedTime = suspendedTime
         return CurlTransfer(request, self)
     }
 
@@ -191,34 +198,11 @@ package final class CurlClient: nonisolated HTTPClient {
         pools = [:]
         onRest()
     }
-}
 
-/// A detector for suspends of the machine, which needs no timer and no service.
-///
-/// The boot clock runs during a suspend, the monotonic clock does not.
-///
-/// Source: clock_gettime(2).
-nonisolated struct SuspendDetector {
-    /// The smallest difference that indicates a suspend. Smaller differences are the time between the two readings.
-    private static let tolerance = Duration.seconds(1)
-
-    private let suspendedTime: () -> Duration
-    private var last: Duration
-
-    /// - Parameter suspendedTime: Returns the time that the machine has been suspended since its start.
-    init(suspendedTime: @escaping () -> Duration = Self.suspendedTime) {
-        self.suspendedTime = suspendedTime
-        last = suspendedTime()
-    }
-
-    /// Returns true if the machine was suspended since the last call.
-    mutating func detectSuspend() -> Bool {
-        let current = suspendedTime()
-        defer { last = current }
-        return current - last >= Self.tolerance
-    }
-
-    private static func suspendedTime() -> Duration {
+    /// Returns the difference of the boot clock, which runs during a suspend, and the monotonic clock, which does not.
+    ///
+    /// Source: clock_gettime(2).
+    nonisolated static func suspendedTime() -> Duration {
         var (boot, monotonic) = (timespec(), timespec())
         guard clock_gettime(CLOCK_BOOTTIME, &boot) == 0,
             clock_gettime(CLOCK_MONOTONIC, &monotonic) == 0

@@ -9,12 +9,12 @@ import Web
 @MainActor
 func makeClient(
     _ limits: Limits = .wide, proxies: [String: String] = [:],
-    suspendDetector: SuspendDetector = SuspendDetector { .zero }, onRest: @escaping () -> Void = {}
+    suspendedTime: @escaping () -> Duration = { .zero }, onRest: @escaping () -> Void = {}
 ) -> CurlClient {
     signal(SIGPIPE, SIG_IGN)
     return CurlClient(
         userAgent: "ImageFeed/0 (+https://example.org)", proxies: ProxySettings { proxies[$0] },
-        limits: limits, suspendDetector: suspendDetector, onRest: onRest)
+        limits: limits, suspendedTime: suspendedTime, onRest: onRest)
 }
 
 /// Returns wide limits with changes. A test of a limit shortens only this one.
