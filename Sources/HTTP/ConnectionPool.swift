@@ -10,7 +10,8 @@ internal import Web
 final class ConnectionPool {
     private let library: CurlLibrary
     private let multi: UnsafeMutableRawPointer
-    private var sources: [Watch: DescriptorSource] = [:]
+    /// The sources for the events of each socket of libcurl.
+    private var sources: [Int32: [DescriptorSource.Event: DescriptorSource]] = [:]
     private var timer: MainLoopTimer?
     /// The running transfers, with the functions to call when they end.
     private var ends: [UnsafeMutableRawPointer: (CURLcode) -> Void] = [:]
@@ -57,7 +58,7 @@ final class ConnectionPool {
         ends = [:]
         _ = library.functions.multi_cleanup(multi)
         timer?.cancel()
-        for source in sources.values { source.cancel() }
+        for source in sources.values.joined() { source.value.cancel() }
         sources = [:]
     }
 
@@ -102,43 +103,39 @@ final class ConnectionPool {
 
     // MARK: Events
 
-    /// An event of a socket of libcurl.
-    nonisolated private struct Watch: Hashable {
-        let socket: Int32
-        let event: DescriptorSource.Event
-    }
-
     private func watch(_ socket: Int32, _ events: Int32) -> Int32 {
-        let reading = Watch(socket: socket, event: .reading)
-        let writing = Watch(socket: socket, event: .writing)
         guard events != CURL_POLL_REMOVE else {
-            for watch in [reading, writing] { sources.removeValue(forKey: watch)?.cancel() }
+            for source in sources.removeValue(forKey: socket) ?? [:] { source.value.cancel() }
             return 0
         }
         let isWatched =
-            run(reading, events & CURL_POLL_IN != 0) && run(writing, events & CURL_POLL_OUT != 0)
+            watch(socket, .reading, events & CURL_POLL_IN != 0)
+            && watch(socket, .writing, events & CURL_POLL_OUT != 0)
         return isWatched ? 0 : -1
     }
 
-    /// Starts or suspends a watch.
+    /// Starts or suspends the watch of an event.
     ///
     /// - Returns: False if the process has no free descriptors.
-    private func run(_ watch: Watch, _ runs: Bool) -> Bool {
-        guard runs else {
-            sources[watch]?.suspend()
+    private func watch(
+        _ socket: Int32, _ event: DescriptorSource.Event, _ isAwaited: Bool
+    ) -> Bool {
+        guard isAwaited else {
+            sources[socket]?[event]?.suspend()
             return true
         }
-        if sources[watch] == nil {
+        if sources[socket]?[event] == nil {
             // Duplicates the descriptor, because libcurl closes its socket before the source is cancelled.
-            let descriptor = fcntl(watch.socket, F_DUPFD_CLOEXEC, 0)
+            let descriptor = fcntl(socket, F_DUPFD_CLOEXEC, 0)
             guard descriptor >= 0 else { return false }
-            sources[watch] = DescriptorSource(descriptor, watch.event) { [unowned self] in
+            sources[socket, default: [:]][event] = DescriptorSource(descriptor, event) {
+                [unowned self] in
                 // An earlier event of this turn may have ended the watch.
-                guard sources[watch] != nil else { return }
-                act(watch.socket, watch.event == .reading ? CURL_CSELECT_IN : CURL_CSELECT_OUT)
+                guard sources[socket]?[event] != nil else { return }
+                act(socket, event == .reading ? CURL_CSELECT_IN : CURL_CSELECT_OUT)
             }
         }
-        sources[watch]?.resume()
+        sources[socket]?[event]?.resume()
         return true
     }
 

@@ -188,20 +188,22 @@ public struct HTTPResponse: Sendable {
         return body.first { !" \t\r\n".utf8.contains($0) } == UInt8(ascii: "<")
     }
 
-    /// True if the response is a redirect to another origin, which was not followed.
-    package var leadsAway: Bool {
+    /// The address of the response, and the target of its redirect, which was not followed; nil without a redirect.
+    private var redirect: (address: WebAddress, target: WebAddress)? {
         guard 300..<400 ~= status, let address = WebAddress(url),
             let target = headers["Location"].flatMap({ WebAddress($0) })
-        else { return false }
-        return target.origin != address.origin
+        else { return nil }
+        return (address, target)
     }
+
+    /// True if the response is a redirect to another origin, which was not followed.
+    package var leadsAway: Bool { redirect.map { $0.target.origin != $0.address.origin } ?? false }
 
     /// The origin to which a server redirects from `http` to `https` at the same host; nil for any other response. The
     /// HTTP client does not follow such a redirect if the user named the server with `http`.
     package var secureOrigin: String? {
-        guard 300..<400 ~= status, let address = WebAddress(url), address.scheme == .http,
-            let target = headers["Location"].flatMap({ WebAddress($0) }),
-            target.scheme == .https, target.host == address.host
+        guard let (address, target) = redirect, address.scheme == .http, target.scheme == .https,
+            target.host == address.host
         else { return nil }
         return target.origin
     }

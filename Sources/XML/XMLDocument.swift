@@ -103,13 +103,12 @@ package enum XMLDocument {
     /// - Returns: The functions of the library.
     /// - Throws: ``XMLError/unavailable(_:)``.
     private static func loadLibrary() throws(XMLError) -> shim_expat {
-        let result: Result<shim_expat, XMLError> = loaded.withLock { loaded in
-            if let loaded { return .success(loaded) }
-            let result = Result { () throws(XMLError) in try loadLibrary("libexpat.so.1") }
-            loaded = try? result.get()
-            return result
+        try loaded.withLock { loaded throws(XMLError) in
+            if let loaded { return loaded }
+            let library = try loadLibrary("libexpat.so.1")
+            loaded = library
+            return library
         }
-        return try result.get()
     }
 
     /// Loads a library. It stays loaded.
