@@ -27,15 +27,7 @@ nonisolated package struct ProxySettings: Sendable {
         }
         func choice(_ names: [String]) -> Choice {
             guard let (name, value) = setting(names) else { return .success(nil) }
-            return Result { () throws(ProxyAddress.Fault) in try ProxyAddress(parsing: value) }
-                .mapError { fault in
-                    .unreachable(
-                        Message(
-                            "the proxy address in {variable} is malformed: {reason}",
-                            messages: [
-                                "variable": Message(verbatim: name), "reason": fault.text,
-                            ]))
-                }
+            return Result { () throws(HTTPError) in try ProxyAddress(parsing: value, of: name) }
         }
         https = choice(["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"])
         // A CGI program gets HTTP_PROXY from the client.
@@ -94,78 +86,80 @@ nonisolated struct ProxyAddress: Sendable {
     /// The decoded password; nil for none.
     let password: String?
 
-    /// The reason why a text is not a proxy address. It contains no part of the text.
-    struct Fault: Error {
-        let text: Message
-
-        static let scheme = Fault(
-            text: Message("the scheme must be http, https, socks4, socks4a, socks5 or socks5h"))
-        static let host = Fault(text: Message("the host name is missing or not valid"))
-        static let port = Fault(text: Message("the port must be a number from 1 to 65535"))
-        static let path = Fault(
-            text: Message(
-                "/, ? and # in a user name or password must be percent-encoded, as in %2F, %3F and %23"
-            ))
-        static let credentials = Fault(
-            text: Message("the user name or the password is not valid percent-encoding"))
-    }
-
     private static let schemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
     /// Parses `[scheme://][user[:password]@]host[:port][/]`, the syntax of curl. `http` is the default scheme.
     ///
-    /// - Parameter value: The value of a variable.
-    /// - Throws: ``Fault``.
-    init(parsing value: String) throws(Fault) {
+    /// - Parameters:
+    ///   - value: The value of a variable.
+    ///   - variable: The name of the variable.
+    /// - Throws: ``HTTPError/unreachable(_:)``, without any part of the value.
+    init(parsing value: String, of variable: String) throws(HTTPError) {
+        func malformed(_ reason: Message) -> HTTPError {
+            .unreachable(
+                Message(
+                    "the proxy address in {variable} is malformed: {reason}",
+                    messages: ["variable": Message(verbatim: variable), "reason": reason]))
+        }
         var rest = value[...]
         var scheme = "http"
         if let end = rest.firstRange(of: "://") {
             scheme = rest[..<end.lowerBound].lowercased()
             rest = rest[end.upperBound...]
         }
-        guard Self.schemes.contains(scheme) else { throw .scheme }
+        guard Self.schemes.contains(scheme) else {
+            throw malformed(
+                Message("the scheme must be http, https, socks4, socks4a, socks5 or socks5h"))
+        }
         if rest.last == "/" { rest.removeLast() }
-        guard !rest.contains(where: { "/?#\\".contains($0) }) else { throw .path }
+        guard !rest.contains(where: { "/?#\\".contains($0) }) else {
+            throw malformed(
+                Message(
+                    "/, ? and # in a user name or password must be percent-encoded, as in %2F, %3F and %23"
+                ))
+        }
         if let at = rest.lastIndex(of: "@") {
             let parts = rest[..<at].split(
                 separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-            username = try Self.decode(parts[0])
-            password = parts.count > 1 ? try Self.decode(parts[1]) : nil
+            let credentials = parts.compactMap(Self.decoded)
+            guard credentials.count == parts.count else {
+                throw malformed(
+                    Message("the user name or the password is not valid percent-encoding"))
+            }
+            username = credentials[0]
+            password = credentials.count > 1 ? credentials[1] : nil
             rest = rest[rest.index(after: at)...]
         } else {
             username = nil
             password = nil
         }
-        let hostEnd: Substring.Index
-        if rest.first == "[" {
-            guard let bracket = rest.firstIndex(of: "]") else { throw .host }
-            hostEnd = rest.index(after: bracket)
-        } else {
-            hostEnd = rest.firstIndex(of: ":") ?? rest.endIndex
+        let hostEnd =
+            rest.first == "["
+            ? rest.firstIndex(of: "]").map { rest.index(after: $0) }
+            : rest.firstIndex(of: ":") ?? rest.endIndex
+        guard let hostEnd, Self.isHost(rest[..<hostEnd]) else {
+            throw malformed(Message("the host name is missing or not valid"))
         }
-        try Self.check(host: rest[..<hostEnd])
-        try Self.check(port: rest[hostEnd...])
+        guard Self.isPort(rest[hostEnd...]) else {
+            throw malformed(Message("the port must be a number from 1 to 65535"))
+        }
         text = "\(scheme)://\(rest)"
     }
 
-    private static func check(host: Substring) throws(Fault) {
-        if host.first == "[" {
-            let address = host.dropFirst().dropLast()
-            // A zone may follow the address.
-            guard IPAddress(address.prefix { $0 != "%" })?.bytes.count == 16,
-                address.utf8.allSatisfy({ isOfName($0) || $0 == UInt8(ascii: "%") })
-            else { throw .host }
-        } else {
-            guard !host.isEmpty, host.utf8.allSatisfy(isOfName) else { throw .host }
-        }
+    private static func isHost(_ host: Substring) -> Bool {
+        guard host.first == "[" else { return !host.isEmpty && host.utf8.allSatisfy(isOfName) }
+        let address = host.dropFirst().dropLast()
+        // A zone may follow the address.
+        return IPAddress(address.prefix { $0 != "%" })?.bytes.count == 16
+            && address.utf8.allSatisfy { isOfName($0) || $0 == UInt8(ascii: "%") }
     }
 
-    private static func check(port: Substring) throws(Fault) {
-        guard !port.isEmpty else { return }
+    /// Returns true for a port after a colon, and for an empty text.
+    private static func isPort(_ port: Substring) -> Bool {
+        guard !port.isEmpty else { return true }
         let digits = port.dropFirst()
-        guard port.first == ":", digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
-            let number = UInt16(digits), number > 0
-        else { throw .port }
+        return port.first == ":" && digits.utf8.allSatisfy { 0x30...0x39 ~= $0 }
+            && UInt16(digits) ?? 0 > 0
     }
 
     /// Returns true for letters, digits, bytes of international names, and the colons of IPv6 addresses.
@@ -173,12 +167,11 @@ nonisolated struct ProxyAddress: Sendable {
         byte.isLetter || byte.isDigit || byte >= 0x80 || ":-._".utf8.contains(byte)
     }
 
-    private static func decode(_ text: Substring) throws(Fault) -> String {
+    private static func decoded(_ text: Substring) -> String? {
         guard let bytes = URLEncoding.bytes(text),
-            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f }),
-            let decoded = String(validating: bytes, as: UTF8.self)
-        else { throw .credentials }
-        return decoded
+            !bytes.contains(where: { $0 < 0x20 || $0 == 0x7f })
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 }
 

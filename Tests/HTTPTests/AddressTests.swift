@@ -228,8 +228,8 @@ struct ProxyPasswordTests {
         ("http://bob@proxy:8080", "http://proxy:8080"),
     ])
     func `proxy addresses in the formats of curl are accepted`(value: String, text: String) throws {
-        #expect(try ProxyAddress(parsing: value).text == text)
-        #expect("\(try ProxyAddress(parsing: value))" == text)
+        #expect(try ProxyAddress(parsing: value, of: "https_proxy").text == text)
+        #expect("\(try ProxyAddress(parsing: value, of: "https_proxy"))" == text)
     }
 }
 
