@@ -128,11 +128,9 @@ package final class BusConnection {
     ///
     /// Unlike `autolaunch:`, this method never starts a bus, which would have no other client.
     package static func sessionAddress() throws(BusError) -> String {
-        if let address = getenv("DBUS_SESSION_BUS_ADDRESS"), address.pointee != 0 {
-            return String(cString: address)
-        }
-        guard let directory = getenv("XDG_RUNTIME_DIR").map({ String(cString: $0) }),
-            directory.hasPrefix("/"), access("\(directory)/bus", F_OK) == 0
+        if let address = variable("DBUS_SESSION_BUS_ADDRESS") { return address }
+        guard let directory = variable("XDG_RUNTIME_DIR"), directory.hasPrefix("/"),
+            access("\(directory)/bus", F_OK) == 0
         else {
             throw .noBus("DBUS_SESSION_BUS_ADDRESS is not set, and XDG_RUNTIME_DIR has no bus")
         }
@@ -146,12 +144,15 @@ package final class BusConnection {
     ///
     /// - Throws: ``BusError/noBus(_:)`` if the socket does not exist.
     package static func systemAddress() throws(BusError) -> String {
-        if let address = getenv("DBUS_SYSTEM_BUS_ADDRESS"), address.pointee != 0 {
-            return String(cString: address)
-        }
+        if let address = variable("DBUS_SYSTEM_BUS_ADDRESS") { return address }
         let socket = "/var/run/dbus/system_bus_socket"
         guard access(socket, F_OK) == 0 else { throw .noBus("there is no \(socket)") }
         return "unix:path=\(socket)"
+    }
+
+    /// Returns the value of an environment variable; nil if it is not set or empty.
+    private static func variable(_ name: String) -> String? {
+        getenv(name).flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
     }
 
     /// Queues `message`; it is sent as soon as the socket accepts it.

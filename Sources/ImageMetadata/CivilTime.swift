@@ -44,9 +44,6 @@ extension CivilTime {
     ///
     /// Source: PNG, third edition, §11.3.3.1; RFC 822 §5; RFC 850; RFC 5322 §3.3; ISO/IEC 9899 §7.27.3.1.
     init?(internetDate text: String) {
-        let months: [Substring] = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
         let words = text.split { $0.isWhitespace || $0 == "," }
         let parts = words.flatMap {
             // An offset may be in the time, or follow it.
@@ -55,7 +52,8 @@ extension CivilTime {
         func numbers(_ digits: ClosedRange<Int>) -> [Substring] {
             parts.filter { digits ~= $0.utf8.count && $0.utf8.allSatisfy(\.isDigit) }
         }
-        let month = parts.lazy.compactMap { part in months.firstIndex(where: part.hasPrefix) }.first
+        let month = parts.lazy
+            .compactMap { part in Timestamp.months.firstIndex(where: part.hasPrefix) }.first
         let short = numbers(1...2)
         let shortYear: Substring? = short.dropFirst().first { $0.utf8.count == 2 }
             .map { ($0 < "70" ? "20" : "19") + $0 }

@@ -154,19 +154,17 @@ struct StoreFile {
         return name
     }
 
-    /// Moves a file to the path.
+    /// Moves a file to the path, and waits until its name is on the disk.
     func take(_ replacement: String) throws(StorageError) {
         guard rename(replacement, path) == 0 else { throw .cannotOpen(path, errno) }
-        syncFolder()
+        // SQLite waits for the names in the folder only with journals.
+        _ = Self.sync(Self.folder(of: path), O_RDONLY | O_DIRECTORY)
     }
 
     /// Waits until the contents are on the disk.
     func sync() throws(StorageError) {
         guard Self.sync(path, O_RDONLY) else { throw .cannotOpen(path, errno) }
     }
-
-    /// Waits until the names in the folder are on the disk, which SQLite does only for journals.
-    private func syncFolder() { _ = Self.sync(Self.folder(of: path), O_RDONLY | O_DIRECTORY) }
 
     private static func sync(_ path: String, _ flags: Int32) -> Bool {
         let descriptor = open(path, flags | O_CLOEXEC)

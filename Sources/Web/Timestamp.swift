@@ -83,7 +83,8 @@ extension Timestamp {
         "Mon,", "Tue,", "Wed,", "Thu,", "Fri,", "Sat,", "Sun,",
     ]
 
-    private static let months: [Substring] = [
+    /// The beginnings of the English names of the months.
+    package static let months: [Substring] = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ]
 }
