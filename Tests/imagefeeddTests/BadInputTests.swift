@@ -14,25 +14,6 @@ struct BadInputTests {
         return (client, ada, try await client.logIn("bob"))
     }
 
-    @Test func `missing objects and members have standard errors`() async throws {
-        let (client, ada, _) = try await start()
-        let proxy = client.proxy(ada.path)
-        let nowhere = client.proxy(ServiceName.accounts.appending("local_x"))
-        await expectError(.unknownObject) { try await nowhere.perform(.account, "Logout") }
-        await expectError(.unknownObject) { _ = try await nowhere.properties(.account) }
-        await expectError(.unknownInterface) { try await proxy.perform("a.b", "Logout") }
-        await expectError(.unknownMethod) { try await proxy.perform(.account, "Nothing") }
-        await expectError(.unknownProperty) { _ = try await proxy.property(.account, "Nothing") }
-        await expectError(.unknownInterface) { _ = try await proxy.property("a.b", "Id") }
-        await expectError(.unknownProperty) {
-            try await proxy.set(.account, "Nothing", to: "x")
-        }
-        await expectError(.propertyReadOnly) { try await proxy.set(.account, "Id", to: "x") }
-        await expectError(.propertyReadOnly) {
-            try await client.proxy(ServiceName.root).set(.manager, "Online", to: false)
-        }
-    }
-
     @Test func `arguments of wrong types are rejected`() async throws {
         let (client, ada, _) = try await start()
         let proxy = client.proxy(ada.path)

@@ -35,13 +35,6 @@ struct FloodingClient: ~Copyable {
 
     deinit { close(socket) }
 
-    /// The number of unread bytes of replies, up to 64 KiB.
-    var unreadBytes: Int {
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        return recv(
-            socket, &buffer, buffer.count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
-    }
-
     /// Reads and discards replies until none arrives for some time.
     private func discardReplies(within timeoutMilliseconds: Int32) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)

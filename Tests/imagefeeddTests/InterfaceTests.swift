@@ -59,18 +59,4 @@ struct InterfaceTests {
             #expect(current == released || current.version ?? 0 > released.version ?? 0, "\(name)")
         }
     }
-
-    @Test func `all objects are found by introspection from the root`() async throws {
-        let (_, client, account) = try await startWithUser()
-        var found: [ObjectPath] = []
-        var waiting: [ObjectPath] = [.root]
-        while let path = waiting.popLast() {
-            let xml: String = try await client.proxy(path).call(
-                "org.freedesktop.DBus.Introspectable", "Introspect")
-            found.append(path)
-            waiting += InterfaceDescription.children(Data(xml.utf8)).map { path.appending($0) }
-        }
-        #expect(found.contains(account.path))
-        #expect(found.contains(ServiceName.providers.appending("local")))
-    }
 }

@@ -73,37 +73,4 @@ struct SignalTests {
         let states = changes.propertyChanges.compactMap { $0.values["State"]?.string }
         #expect(!states.contains("logged-out"))
     }
-
-    @Test func `a client that never reads does not block others`() async throws {
-        let (daemon, client, account) = try await startWithUser((0..<30).map { "\($0)" })
-        let flood = try FloodingClient(PrivateBus.current.address)
-        try flood.flood(5000, ServiceName.bus, account.path, .feed)
-        /// Returns the number of photos, without a time limit: calls of the other client may be handled first.
-        func count() async throws -> Int {
-            let (photos, _): ([[String: Variant]], String) = try await client.proxy(account.path)
-                .call(.feed, "GetPage", "", "", 100 as UInt32, timeout: nil)
-            return photos.count
-        }
-        for _ in 0..<20 { #expect(try await count() == 30) }
-        // The client also got replies: more than one page.
-        while flood.unreadBytes < 10_000 { _ = try await count() }
-        try await daemon.stop()
-        _ = consume flood
-    }
-
-    @Test func `clients that disconnect during a call do not affect others`() async throws {
-        let (_, client, account) = try await startWithUser(["a"])
-        for _ in 0..<50 {
-            let caller = try TestClient()
-            let call = Task.immediate {
-                try await caller.service.account(account.path).refresh("all")
-            }
-            caller.connection.flush()
-            call.cancel()
-            _ = await call.result
-            try FloodingClient(PrivateBus.current.address)
-                .flood(20, ServiceName.bus, account.path, .feed)
-        }
-        #expect(try await client.titles(account) == ["a"])
-    }
 }
