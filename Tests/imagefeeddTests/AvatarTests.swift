@@ -44,30 +44,4 @@ struct AvatarTests {
         try await ada.remove()
         #expect(!FileManager.default.fileExists(atPath: second))
     }
-
-    @Test func `a photo of another account can be the avatar`() async throws {
-        let fixture = try await UnsplashFixture()
-        let unsplash = try await fixture.logIn("ada")
-        let photo = try await unsplash.ids()[0]
-        let local = try await fixture.client.logIn("ada")
-        _ = try await Terminal.output(
-            "profile", "local_ada", "--set-avatar", "unsplash_ada/\(photo)")
-        let after = try await fixture.client.avatar(of: local)
-        #expect(try size(ofPNG: after) == [512, 512])
-        await expectError(.notSupported) { try await unsplash.setAvatar(photo) }
-        await expectError(.notFound) { try await local.setAvatar("unsplash_ada/nothing") }
-        try await unsplash.logout()
-        await expectError(.needsLogin) { try await local.setAvatar("unsplash_ada/\(photo)") }
-        #expect(try size(ofPNG: after) == [512, 512])
-    }
-
-    @Test func `a damaged image is rejected as an avatar`() async throws {
-        try Pictures.add(["a"])
-        let file = try PrivateBus.current.directory.appending("\(Pictures.home)/a.png")
-        try (Pictures.png.prefix(30) + Data(count: 100)).write(to: URL(filePath: file))
-        let (_, _, ada) = try await startWithUser()
-        let photo = try await ada.firstID()
-        await expectError(.serviceFailed) { try await ada.setAvatar(photo) }
-        #expect(try await ada.properties(.profile)["Avatar"] == .string(""))
-    }
 }

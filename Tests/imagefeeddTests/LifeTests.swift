@@ -91,19 +91,6 @@ struct LifeTests {
         #expect(try await client.titles(client.logIn("ada")) == ["b"])
     }
 
-    @Test func `a file of a newer version is set aside, and the daemon starts`() async throws {
-        let daemon = try await RunningDaemon()
-        try await TestClient().logIn("ada")
-        try await daemon.stop()
-        let path = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        try Database(path: path, isDurable: true).execute("UPDATE format SET version = 99")
-        let next = try await RunningDaemon()
-        try await next.waitForLog("data.sqlite.newer-1")
-        try await TestClient().logIn("ada")
-        let newer = try Database(path: "\(path).newer-1", isDurable: true)
-        #expect(try newer.integer("SELECT count(*) FROM account") == 1)
-    }
-
     @Test(arguments: [
         "DROP INDEX mark_by_photo", "DELETE FROM format WHERE name = 'local'",
         "ALTER TABLE account DROP COLUMN label",

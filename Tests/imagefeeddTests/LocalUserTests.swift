@@ -91,59 +91,6 @@ struct LocalUserTests {
         #expect(FileManager.default.fileExists(atPath: "\(pictures)/Holidays/Sea/c.png"))
     }
 
-    @Test func `accounts, sources and likes survive a kill when used through busctl`() async throws
-    {
-        try Pictures.add(["a", "Sea/b"])
-        let daemon = try await RunningDaemon()
-        let script = """
-            service=org.imagefeed.ImageFeed1
-            root=/org/imagefeed/ImageFeed1
-            call() { busctl --user --json=short call -- $service "$@" | jq -r '.data[0]'; }
-            get() { busctl --user --json=short get-property $service "$@" | jq -r .data; }
-            ada=$root/accounts/local_ada
-
-            """
-        func shell(_ commands: String) async throws -> [String] {
-            let (exit, output, error) = try await ChildProcess(
-                "/bin/bash", ["-euo", "pipefail", "-c", script + commands],
-                environment: PrivateBus.current.environment
-            ).result()
-            #expect(exit == .code(0), "\(commands): \(error)")
-            return output.split(separator: "\n").map(String.init)
-        }
-        let first = try await shell(
-            """
-            login=$(call $root $service.Manager Login 'sa{sv}' local 2 username s ada register b true)
-            call "$login" $service.Login Wait
-            busctl --user set-property $service $ada $service.Feed DefaultSource s album:Sea
-            photo=$(call $ada $service.Feed GetPage ssu "" "" 10 | jq -r '.[0].id.data')
-            echo "$photo"
-            call $ada $service.Like Like s "$photo"
-            get $ada $service.Like Count
-            busctl --user call $service $ada $service.Account Logout >/dev/null
-            get $ada $service.Account State
-            """)
-        try #require(first.count == 5, "\(first)")
-        #expect(first[0] == "/org/imagefeed/ImageFeed1/accounts/local_ada")
-        #expect(first.dropFirst(2) == ["done", "1", "logged-out"])
-        // Confirmed changes survive a kill.
-        try await daemon.kill()
-        _ = try await RunningDaemon()
-        let second = try await shell(
-            """
-            get $ada $service.Profile Name
-            login=$(call $root $service.Manager Login 'sa{sv}' local 1 username s ADA)
-            call "$login" $service.Login Wait
-            get $ada $service.Feed DefaultSource
-            call $ada $service.Feed GetPage ssu likes "" 10 | jq -r '.[] | [.id.data, .liked.data] | @csv'
-            """)
-        #expect(
-            second == [
-                "ada", "/org/imagefeed/ImageFeed1/accounts/local_ada", "album:Sea",
-                "\"\(first[1])\",true",
-            ])
-    }
-
     @Test func `a like and the removal of an album are announced`() async throws {
         try Pictures.add(["a", "Sea/b"])
         // A different content, because the daemon would recognise a copy.

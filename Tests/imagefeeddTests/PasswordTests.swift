@@ -54,42 +54,4 @@ struct PasswordTests {
         #expect(try await Terminal.run("remove", "local_ada", "--yes").exit == .code(0))
         #expect(try await files(holding: ["$y$"]) == [])
     }
-
-    @Test func `a password that is too long or empty is rejected`() async throws {
-        let (_, client) = try await startDaemon()
-        func logIn(_ bytes: Int) async throws {
-            let file = try PrivateBus.current.directory.write(
-                String(repeating: "p", count: bytes), to: "tmp/password")
-            let descriptor = FileDescriptor(owning: open(file, O_RDONLY | O_CLOEXEC))
-            _ = try await client.logIn(
-                to: "local",
-                [
-                    .username: .string("ada"), .register: .bool(true),
-                    .password: .fileDescriptor(descriptor),
-                ])
-        }
-        await expectError(.tooLarge) { try await logIn(65_537) }
-        await expectError(.invalidArgs) { try await logIn(600) }
-        await expectError(.invalidArgs) { try await logIn(0) }
-        try await logIn(511)
-    }
-
-    @Test(arguments: ["x", "x\u{1}y", " x", String(repeating: "x", count: 65)])
-    func `user names are stored exactly or rejected`(odd: String) async throws {
-        let (_, client) = try await startDaemon()
-        let names = ["Ада", "李", "a'b\"c", String(repeating: "👩‍👩‍👧‍👦", count: 64), "../x", odd]
-        for name in names {
-            guard name == "x" || name != odd else {
-                await expectError(.invalidArgs) { try await client.logIn(name) }
-                continue
-            }
-            let account = try await client.logIn(name)
-            let properties = try await account.properties(.account)
-            #expect(properties["Username"] == .string(name))
-            #expect(properties["Label"] == .string(name))
-            #expect(try await account.properties(.profile)["Name"] == .string(name))
-        }
-        let objects = try await client.service.objects()
-        #expect(objects.keys.filter { $0.text.contains("/accounts/") }.count >= names.count - 1)
-    }
 }

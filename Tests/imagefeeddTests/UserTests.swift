@@ -41,6 +41,8 @@ struct UserTests {
         #expect(sources.map(\.count) == [3, 0, 0, 1])
         #expect(sources[0].cover == PhotoID(id))
         #expect(try await client.titles(account, source: "album:sub") == ["c"])
+        let combined = try await client.service.combined.sources()
+        #expect(combined.map(\.id.text) == ["all", "likes", "memories"])
     }
 
     @Test func `an image is available as a path and as a descriptor`() async throws {
