@@ -43,40 +43,6 @@ struct DailyTests {
         #expect(try await keyring.search(["account": "daily_commons"]) == ([], []))
     }
 
-    @Test func `likes need no network, and remain until the account is removed`() async throws {
-        let (fixture, account) = try await logIn(to: DailyFixture(pictureCount: 100))
-        let ids = try await fixture.walk(account)
-        fixture.commons.stop()
-        let liked = Array(ids.prefix(60))
-        for id in liked { #expect(try await account.like(id) == .local) }
-        #expect(try await account.unlike(ids[3]) == .local)
-        let expected = Array((liked[..<3] + liked[4...]).reversed())
-        #expect(try await fixture.walk(account, "likes") == expected)
-        #expect(try await account.properties(.like)["Count"] == .uint32(59))
-        #expect(try await account.properties(.like)["Pending"] == .array([], of: String.signature))
-
-        try await fixture.daemon.kill()
-        try fixture.commons.resume()
-        try await fixture.start()
-        try await fixture.wait(account, "ready")
-        #expect(try await fixture.walk(account, "likes") == expected)
-
-        // The cache is deleted: the liked pictures are fetched with few requests.
-        try await account.logout()
-        try await fixture.logIn("ada")
-        let count = fixture.requestCount
-        #expect(try await fixture.walk(account, "likes") == expected)
-        #expect(fixture.requestCount - count <= 4)
-        #expect(try await account.properties(.like)["Count"] == .uint32(59))
-        #expect(try await account.ids(count: 1) == [ids[0]])
-        #expect(try await account.photo(ids[0])["liked"] == .bool(true))
-
-        try await account.remove()
-        try await fixture.logIn("ada")
-        #expect(try await account.ids("likes") == [])
-        #expect(try await account.properties(.like)["Count"] == .uint32(0))
-    }
-
     @Test func `likes remain if the account is lost from the data file`() async throws {
         let (fixture, account, ids) = try await readFeed(of: DailyFixture())
         #expect(try await account.like(ids[0]) == .local)

@@ -186,35 +186,6 @@ struct ImmichTests {
         #expect(try await combined.properties(.combined)["Incomplete"] == .array([], of: "o"))
     }
 
-    @Test(arguments: [Version.v2, .v3_2])
-    func `a walk of many pages has all photos although some that were read leave the source`(
-        version: Version
-    ) async throws {
-        server.version = version
-        for _ in 0..<105 { server.publish() }
-        let photos = server.photos
-        server.addLikes(photos, of: "ada")
-        let ada = try await fixture.logIn("ada")
-        for source in ["likes", "all"] {
-            var read = 0
-            let found = try await fixture.walk(ada, source, count: 10) {
-                guard read < photos.count else { return }
-                // The fourth photo of each page.
-                let photo = photos[read + 3]
-                read += 10
-                if source == "likes" {
-                    let outcome = try await ada.unlike(photo)
-                    #expect(outcome == .done)
-                } else {
-                    server.delete(photo)
-                }
-            }
-            #expect(found == photos)
-        }
-        #expect(try await Set(fixture.walk(ada, "all")).isSuperset(of: server.photos))
-        #expect(try await Set(fixture.walk(ada, "likes")).isSuperset(of: server.photos))
-    }
-
     @Test func `a redirect to another origin is refused`() async throws {
         let ada = try await fixture.logIn("ada")
         let ids = try await ada.ids()

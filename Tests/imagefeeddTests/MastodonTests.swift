@@ -203,31 +203,6 @@ struct MastodonTests {
         #expect(fixture.server.requests(on: .handles).allSatisfy { $0["Authorization"] == nil })
     }
 
-    @Test func `every source has its photos`() async throws {
-        let (fixture, ada) = try await logIn(to: MastodonFixture(.pixelfed))
-        let statuses = fixture.server.statuses
-        let own = fixture.server.photos()
-        #expect(try await fixture.walk(ada, "local") == own)
-        let photo = try await ada.photo(own[0])
-        #expect(photo["focus"] == .structure([.double(0.625), .double(0.75)]))
-        #expect(photo["title"]?.string?.hasSuffix("& more example.org/a…") == true)
-        #expect(photo["text"]?.string?.hasSuffix("& more\n\nexample.org/a…") == true)
-        #expect(photo["sensitive"] == .bool(false))
-        let lins = Set(statuses.filter { $0.author == "lin" }.flatMap { $0.photos() })
-        #expect(try await fixture.walk(ada, "public") == own.filter(lins.contains))
-        #expect(try await fixture.walk(ada, "user:lin") == own.filter(lins.contains))
-        #expect(try await fixture.walk(ada, "tag:photography") == own)
-        #expect(try await fixture.walk(ada, "tag:nothing") == [])
-        await expectError(.notFound) { _ = try await ada.ids("user:no") }
-        // More likes than a page contains, with cursors that the server reports incorrectly.
-        for status in statuses.prefix(60) where status.boosts == nil {
-            fixture.server.setLike(status.id, of: "ada")
-        }
-        let likes = try await fixture.walk(ada, "likes")
-        #expect(Set(likes).count == likes.count)
-        #expect(Set(likes) == fixture.likes(of: "ada").intersection(own))
-    }
-
     @Test func `sensitive photos are hidden and the setting applies immediately`() async throws {
         let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
         let hidden = fixture.server.photos()

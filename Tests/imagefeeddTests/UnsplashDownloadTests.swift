@@ -45,30 +45,6 @@ struct UnsplashDownloadTests {
         #expect(images.first?["Authorization"] == nil)
     }
 
-    @Test func `an invalid response is not written`() async throws {
-        let (fixture, account) = try await logIn(to: UnsplashFixture())
-        let photo = try #require(fixture.unsplash.feed.first)
-        let images = RequestPattern(photo.imagePath)
-        let faults: [(Fault, ServiceError)] = [
-            (.htmlPage, .serviceFailed), (.htmlStatus(404), .notFound),
-            (.htmlStatus(503), .serviceFailed), (.truncated, .serviceFailed),
-            (.reset, .serviceFailed),
-        ]
-        for (fault, error) in faults {
-            fixture.unsplash.fail(images, fault)
-            let transfer = try await start(photo.id, fixture, account)
-            await expectError(error.name) { try await transfer.wait() }
-            #expect(try await transfer.properties()["State"] == .string("failed"))
-            #expect(try Destination.content().isEmpty)
-            fixture.unsplash.recover(images)
-        }
-        try await start(photo.id, fixture, account).wait()
-        try await fixture.unsplash.waitForReplies(RequestPattern("/photos/\(photo.id)/download"))
-        #expect(try Destination.content().count > 0)
-        try await fixture.daemon.stop()
-        #expect(fixture.unsplash.downloads(of: photo.id) == 1)
-    }
-
     @Test func `a download succeeds although counting it fails`() async throws {
         let (fixture, account) = try await logIn(to: UnsplashFixture())
         let photo = try #require(fixture.unsplash.feed.first)
@@ -102,50 +78,5 @@ struct UnsplashDownloadTests {
         #expect(received == received.sorted())
         #expect(received.count { 1..<total ~= $0 } >= 4, "\(received)")
         #expect(changed.first?["Total"] == .uint64(total))
-    }
-
-    @Test func `the progress bar of the command line moves while bytes arrive slowly`()
-        async throws
-    {
-        let fixture = try await logIn(to: UnsplashFixture()).0
-        let photo = try #require(fixture.unsplash.feed.first)
-        // A rate of 90 kB/s.
-        fixture.unsplash.fail(
-            RequestPattern(photo.imagePath), .drip(bytes: 9000, pause: .milliseconds(100)))
-        let program = BuiltProducts.path("imagefeedctl")
-        let folder = try PrivateBus.current.directory.path
-        let line = "stty cols 80; exec \(program) download \(photo.id) -o \(folder)"
-        let result = try await ChildProcess(
-            "/usr/bin/script", ["-qec", line, "/dev/null"],
-            environment: RunningDaemon.environment()
-        ).result()
-        #expect(result.exit == .code(0), "\(result.output)")
-        let shares = Set(result.output.matches(of: /(\d+)%/).compactMap { Int($0.1) })
-        #expect(shares.count { 1..<100 ~= $0 } >= 4, "\(result.output.debugDescription)")
-    }
-
-    @Test func `the command line saves a photo`() async throws {
-        let (fixture, account) = try await logIn(to: UnsplashFixture())
-        let photo = try #require(fixture.unsplash.feed.first)
-        let folder = try PrivateBus.current.directory.appending("downloads")
-        #expect(mkdir(folder, 0o700) == 0)
-        let result = try await Terminal.run("download", photo.id, "-o", folder)
-        #expect(result.exit == .code(0))
-        #expect(result.error == "")
-        #expect(result.output == "\(folder)/\(photo.id).jpg\n")
-        let image = try await account.openImage(photo.id, size: "full")
-        #expect(
-            try Destination.content("downloads/\(photo.id).jpg") == Destination.read(image))
-        let refused = try await Terminal.run("download", photo.id, "-o", folder)
-        #expect(refused.exit == .code(1))
-        #expect(refused.error.contains("--force"))
-        #expect(
-            try await Terminal.run("download", photo.id, "-o", folder, "--force").exit == .code(0))
-        fixture.unsplash.fail("*", .htmlPage)
-        let other = try #require(fixture.unsplash.feed.last)
-        let failed = try await Terminal.run("download", other.id, "-o", "\(folder)/other")
-        #expect(failed.exit == .code(1))
-        #expect(failed.error.split(separator: "\n").count == 1)
-        #expect(access("\(folder)/other", F_OK) != 0)
     }
 }

@@ -7,30 +7,6 @@ import UnsplashSimulator
 /// Tests of logins, tokens and walks through a feed that changes meanwhile.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashTests {
-    @Test func `an expired token is renewed once and stored`() async throws {
-        let fixture = try await UnsplashFixture()
-        fixture.unsplash.settings.tokenLifetimeSeconds = 7200
-        let ada = try await fixture.logIn("ada")
-        _ = try await ada.ids()
-        fixture.unsplash.advanceClock(seconds: 7300)
-        let sources = ["", "likes", "search:sea", "search:sky", "search:city"]
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for source in sources { group.addTask { _ = try await ada.refresh(source) } }
-            try await group.waitForAll()
-        }
-        func renewals() -> Int {
-            fixture.unsplash.requests("POST /oauth/token").count {
-                $0.fields["grant_type"] == "refresh_token"
-            }
-        }
-        #expect(renewals() == 1)
-        try await fixture.daemon.kill()
-        try await fixture.start()
-        _ = try await ada.refresh("")
-        #expect(renewals() == 1)
-        #expect(try await fixture.property(ada, "State") == .string("ready"))
-    }
-
     @Test func `a token that is renewed during the logout is revoked`() async throws {
         let fixture = try await UnsplashFixture()
         fixture.unsplash.settings.tokenLifetimeSeconds = 7200
