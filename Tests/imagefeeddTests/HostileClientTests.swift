@@ -1,5 +1,6 @@
 import Contract
 import DBus
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -15,17 +16,19 @@ struct HostileClientTests {
         let (_, _, ada) = try await startWithUser(["a"])
         let id = try await ada.firstID()
         try await expectReadOnly(ada, id, size)
-        #expect(
-            try Destination.read(
-                Destination.open(
-                    PrivateBus.current.directory.appending("\(Pictures.home)/a.png"), O_RDONLY))
-                == Array(Pictures.png))
+        let picture = try PrivateBus.current.directory.appending("\(Pictures.home)/a.png")
+        #expect(try Destination.read(Destination.open(picture, O_RDONLY)) == Array(Pictures.png))
         // Each caller has its own file position.
         let first = try await ada.openImage(id, size: size)
         let second = try await ada.openImage(id, size: size)
         let bytes = try Destination.read(first)
-        #expect(!bytes.isEmpty)
+        #expect(bytes.starts(with: size == "full" ? Pictures.png : Pictures.png[..<8]))
         #expect(try Destination.read(second) == bytes)
+        let thumbnail = try await ada.imagePath(id, size: "thumb")
+        #expect(thumbnail.contains("/.cache/thumbnails/large/"))
+        #expect(try Data(contentsOf: URL(filePath: thumbnail)).starts(with: Pictures.png[..<8]))
+        try Pictures.remove("a.png")
+        await expectError(.notFound) { _ = try await ada.openImage(id, size: size) }
     }
 
     @Test(.privateKeyring) func `an opened image of the cache cannot be modified`() async throws {

@@ -45,23 +45,6 @@ struct UserTests {
         #expect(combined.map(\.id.text) == ["all", "likes", "memories"])
     }
 
-    @Test func `an image is available as a path and as a descriptor`() async throws {
-        let (_, _, account) = try await startWithUser(["a"])
-        let id = try await account.firstID()
-        let path = try await account.imagePath(id, size: "full")
-        #expect(try Data(contentsOf: URL(filePath: path)) == Pictures.png)
-        let image = try await account.openImage(id, size: "full")
-        let file = FileHandle(fileDescriptor: image.rawValue, closeOnDealloc: false)
-        #expect(try file.readToEnd() == Pictures.png)
-        #expect(fcntl(image.rawValue, F_GETFL) & O_ACCMODE == O_RDONLY)
-        let thumbnail = try await account.imagePath(id, size: "thumb")
-        #expect(thumbnail.contains("/.cache/thumbnails/large/"))
-        #expect(try Data(contentsOf: URL(filePath: thumbnail)).starts(with: Pictures.png[..<8]))
-        _ = try await account.openImage(id, size: "regular")
-        try Pictures.remove("a.png")
-        await expectError(.notFound) { _ = try await account.openImage(id, size: "full") }
-    }
-
     @Test func `the settings of the user survive a restart`() async throws {
         let (first, client, account) = try await startWithUser(["a", "sub/b"])
         var daemon = first
