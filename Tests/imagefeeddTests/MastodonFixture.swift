@@ -20,11 +20,10 @@ final class MastodonFixture: BrowserFixture {
     ///   - software: The software of the server.
     ///   - others: Additional servers, with their names.
     ///   - place: The process of the provider.
-    ///   - more: Additional lines for the configuration, of this provider and others.
     /// - Throws: The error of a program that cannot be started.
     init(
         _ software: Software, others: [(name: String, software: Software)] = [],
-        place: UnsplashFixture.Place = .daemon, more: String = ""
+        place: UnsplashFixture.Place = .daemon
     ) async throws {
         provider = place == .daemon ? "mastodon" : "fediverse"
         self.software = software
@@ -37,14 +36,11 @@ final class MastodonFixture: BrowserFixture {
             for user in ["ada", "bob"] { server.addUser(user) }
         }
         let names =
-            all.map { "\($0.name)=\($0.url)" } + [
-                "\(server.settings.handleDomain)=\(server.handleURL)"
-            ]
-        let servers = names.joined(separator: ";")
+            all.map { "\($0.name)=\($0.url)" }
+            + ["\(server.settings.handleDomain)=\(server.handleURL)"]
         let settings = """
-            LoopbackServers=\(servers)
+            LoopbackServers=\(names.joined(separator: ";"))
             RedirectPort=\(LoopbackPort.reserve())
-            \(more)
             """
         try HostedProvider.prepare(
             provider, in: place, settings: settings, product: "mastodon-plugin",

@@ -13,22 +13,9 @@ struct MastodonTests {
     @Test func `accounts of several servers work independently of an unresponsive server`()
         async throws
     {
-        let unsplash = try SimulatedUnsplash.start(photoCount: 40)
-        let port = LoopbackPort.reserve()
-        unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
-        unsplash.addUser("ada")
         try Pictures.add(["1", "2"])
         let fixture = try await MastodonFixture(
-            .mastodon, others: [("pixels.test", .pixelfed), ("old.test", .oldMastodon)],
-            more: """
-                [Provider unsplash]
-                ApiUrl=\(unsplash.apiURL)
-                WebUrl=\(unsplash.webURL)
-                ClientId=\(unsplash.clientID)
-                RedirectPort=\(port)
-                """)
-        try await fixture.client.provider("unsplash")
-            .configure([.clientSecret: .secret(unsplash.clientSecret)])
+            .mastodon, others: [("pixels.test", .pixelfed), ("old.test", .oldMastodon)])
         let local = try await fixture.client.logIn("eve")
         let ada = try await fixture.logIn("ada")
         let bob = try await fixture.logIn("bob")
@@ -37,14 +24,10 @@ struct MastodonTests {
             others.append(
                 try await fixture.logIn("ada", [.server: .string(server.name)], service: server))
         }
-        let (login, url) = try await fixture.client.startBrowserLogin("unsplash", [:])
-        async let last = login.wait()
-        try await unsplash.approve(url, as: "ada")
-        let editorial = fixture.client.service.account(try await last)
         #expect(
             try await fixture.accounts() == [
                 "local_eve", "mastodon_ada_40photos_2etest", "mastodon_bob_40photos_2etest",
-                "mastodon_ada_40pixels_2etest", "mastodon_ada_40old_2etest", "unsplash_ada",
+                "mastodon_ada_40pixels_2etest", "mastodon_ada_40old_2etest",
             ])
         #expect(try await fixture.property(others[0], "Server") == .string("pixels.test"))
         #expect(try await fixture.property(others[0], "Username") == .string("ada"))
@@ -68,14 +51,14 @@ struct MastodonTests {
         }
         try await fixture.others[0].waitForRequests("GET /api/v1/timelines/home", count: before + 1)
         await expectError(.offline) { _ = try await others[1].refresh("") }
-        for account in [local, ada, bob, editorial] {
+        for account in [local, ada, bob] {
             _ = try await account.refresh("")
             _ = try await account.ids()
         }
         for account in others { #expect(try await account.ids().count > 10) }
         // The call for the silent server, which ends after 18 s, was the first one.
         #expect(isStuck.value)
-        for account in [ada, bob, editorial] {
+        for account in [ada, bob] {
             #expect(try await fixture.property(account, "State") == .string("ready"))
         }
         #expect(try await fixture.property(others[1], "State") == .string("offline"))
@@ -132,8 +115,7 @@ struct MastodonTests {
     func `an account of a server is recognised by the user ID`(
         place: UnsplashFixture.Place
     ) async throws {
-        let fixture = try await MastodonFixture(
-            .mastodon, place: place)
+        let fixture = try await MastodonFixture(.mastodon, place: place)
         let ada = try await fixture.logIn("ada")
         fixture.server.renameUser("ada", to: "eve")
         #expect(try await fixture.logIn("eve").path == ada.path)
@@ -210,14 +192,12 @@ struct MastodonTests {
         #expect(all.count > hidden.count)
         #expect(try await fixture.walk(ada) == hidden)
         let text = try RunningDaemon.configuration
-        try RunningDaemon.configure(text + "ShowSensitive=true\n")
-        fixture.daemon.process.kill(SIGHUP)
+        try await fixture.daemon.configure(text + "ShowSensitive=true\n")
         try await fixture.wait(ada, "ready")
         try await poll { (try? await fixture.walk(ada)) == all }
         let marked = try await ada.photo(try #require(all.first { !hidden.contains($0) }))
         #expect(marked["sensitive"] == .bool(true))
-        try RunningDaemon.configure(text)
-        fixture.daemon.process.kill(SIGHUP)
+        try await fixture.daemon.configure(text)
         try await poll { (try? await fixture.walk(ada)) == hidden }
     }
 
