@@ -7,19 +7,8 @@ import Testing
 /// The settings of the provider `local`, which take effect at once, and downloads of its photos.
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct LocalSettingsTests {
-    private func control(
-        _ arguments: String..., status: Int32 = 0
-    ) async throws -> (output: String, error: String) {
-        let result = try await ChildProcess(
-            BuiltProducts.path("imagefeedctl"), arguments,
-            environment: try RunningDaemon.environment()
-        ).result()
-        #expect(result.exit == .code(status), "\(arguments) \(result.error)")
-        return (result.output, result.error)
-    }
-
     private func titles() async throws -> [String] {
-        try await control("feed").output.split(separator: "\n")
+        try await Terminal.output("feed").split(separator: "\n")
             .compactMap { $0.split(separator: "\t").last.map(String.init) }
     }
 
@@ -29,22 +18,23 @@ struct LocalSettingsTests {
         try RunningDaemon.configure("[Provider local]\nShowLocation=false\n")
         let (_, _, _) = try await startWithUser()
         #expect(Set(try await titles()) == ["a", "b", "c d"])
-        _ = try await control("configure", "local", "--exclude", "b*", "--exclude", "x/c?d*")
+        _ = try await Terminal.output("configure", "local", "--exclude", "b*", "--exclude", "x/c?d*")
         #expect(try await titles() == ["a"])
         #expect(try RunningDaemon.configuration.contains("Exclude=b*;x/c?d*\n"))
-        _ = try await control("configure", "local", "--exclude", "")
+        _ = try await Terminal.output("configure", "local", "--exclude", "")
         #expect(Set(try await titles()) == ["a", "b", "c d"])
         let other = try PrivateBus.current.directory.appending("home/Other")
-        _ = try await control("configure", "local", "--directory", other, "--order", "modified")
+        _ = try await Terminal.output("configure", "local", "--directory", other, "--order", "modified")
         #expect(try await titles() == ["e"])
         #expect(
             try RunningDaemon.configuration
                 == "[Provider local]\nOrder=modified\nDirectory=\(other)\nExclude=\nShowLocation=false\n"
         )
-        _ = try await control("configure", "local", "--directory", "")
+        _ = try await Terminal.output("configure", "local", "--directory", "")
         #expect(Set(try await titles()) == ["a", "b", "c d"])
-        let error = try await control("configure", "local", "--directory", "nowhere", status: 1)
-        #expect(error.error.hasPrefix("imagefeedctl: nowhere cannot be used: No such file"))
+        let refused = try await Terminal.run("configure", "local", "--directory", "nowhere")
+        #expect(refused.exit == .code(1))
+        #expect(refused.error.hasPrefix("imagefeedctl: nowhere cannot be used: No such file"))
     }
 
     @Test func `the slideshow shows a photo of a new folder at once`() async throws {
@@ -56,7 +46,7 @@ struct LocalSettingsTests {
         let slideshow = client.service.slideshow
         try await slideshow.setImageSize("full")
         try await slideshow.next()
-        _ = try await control("configure", "local", "--directory", other)
+        _ = try await Terminal.output("configure", "local", "--directory", other)
         try await poll { try await slideshow.properties().image == "\(other)/e.png" }
     }
 
@@ -71,36 +61,33 @@ struct LocalSettingsTests {
         #expect(try await titles() == ["a"])
     }
 
-    @Test func `the download of a local photo keeps a name that is longer than a title`()
-        async throws
-    {
-        let name = String(repeating: "long name ", count: 24) + "x.png"
+    /// Adds a picture, downloads it with the command, and expects the name and the content of the file.
+    ///
+    /// - Returns: The ID of the photo, and the folder of the downloaded file.
+    private func download(_ name: String) async throws -> (id: String, folder: String) {
         try Pictures.add(name)
         let (_, _, ada) = try await startWithUser()
         let id = try await ada.firstID()
         let folder = try PrivateBus.current.directory.appending("saved")
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
-        let output = try await control("download", id, "--output", folder).output
+        #expect(mkdir(folder, 0o700) == 0)
+        let output = try await Terminal.output("download", id, "--output", folder)
         #expect(output == "\(folder)/\(name)\n")
+        #expect(FileManager.default.contents(atPath: "\(folder)/\(name)") == Pictures.png)
+        return (id, folder)
     }
 
-    @Test func `the download of a local photo keeps the name of its file`() async throws {
-        try Pictures.add("My trip, 2.PNG")
-        let (_, _, ada) = try await startWithUser()
-        let id = try await ada.firstID()
-        let folder = try PrivateBus.current.directory.appending("saved")
-        try FileManager.default.createDirectory(
-            atPath: folder, withIntermediateDirectories: true)
-        let output = try await control("download", id, "--output", folder).output
-        #expect(output == "\(folder)/My trip, 2.PNG\n")
-        #expect(FileManager.default.contents(atPath: "\(folder)/My trip, 2.PNG") == Pictures.png)
+    @Test func `a downloaded file keeps a name that is longer than a title`() async throws {
+        _ = try await download(String(repeating: "long name ", count: 24) + "x.png")
+    }
+
+    @Test func `a downloaded file has the name of its photo, also if not UTF-8`() async throws {
+        let (id, folder) = try await download("My trip, 2.PNG")
         let file = try PrivateBus.current.directory.appending("\(Pictures.home)/My trip, 2.PNG")
         let bytes = Array(file.dropLast(4).utf8) + [0xff] + Array(".PNG\0".utf8)
         #expect(rename(file, bytes.map(CChar.init(bitPattern:))) == 0)
-        _ = try await control("refresh")
+        _ = try await Terminal.output("refresh")
         #expect(
-            try await control("download", id, "--output", folder).output
+            try await Terminal.output("download", id, "--output", folder)
                 == "\(folder)/My trip, 2\u{fffd}.PNG\n")
         let saved = Array("\(folder)/My trip, 2".utf8) + [0xff] + Array(".PNG\0".utf8)
         #expect(access(saved.map(CChar.init(bitPattern:)), F_OK) == 0)

@@ -118,10 +118,8 @@ struct NetworkTests {
         let api = try #require(
             UInt16(fixture.unsplash.apiURL.split(separator: ":")[2].prefix { $0 != "/" }))
         let relay = try LoopbackRelay(to: api)
-        try RunningDaemon.configure(
-            try RunningDaemon.configuration
-                .replacingOccurrences(of: ":\(api)", with: ":\(relay.port)"))
-        fixture.daemon.process.kill(SIGHUP)
+        try await fixture.daemon.configure(
+            RunningDaemon.configuration.replacing(":\(api)", with: ":\(relay.port)"))
         try await relay.accepted.wait { $0 > 0 ? true : nil }
         try await fixture.wait(ada, "ready")
         _ = try await ada.refresh("")

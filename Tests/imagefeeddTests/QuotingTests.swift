@@ -12,10 +12,11 @@ struct QuotingTests {
     /// An argument that has no text in common with a message.
     nonisolated private static let long = String(repeating: "qz", count: 1500)
 
+    private typealias Call = (name: String, call: () async throws -> Void)
+
     /// Expects that each call fails with a message that repeats little of ``long``.
     private func expectShort(
-        sourceLocation: SourceLocation = #_sourceLocation,
-        _ calls: [(name: String, call: () async throws -> Void)]
+        sourceLocation: SourceLocation = #_sourceLocation, _ calls: [Call]
     ) async {
         for (name, call) in calls {
             guard let reply = await errorReply(sourceLocation: sourceLocation, call) else {
@@ -32,41 +33,35 @@ struct QuotingTests {
     }
 
     /// Returns the calls of an account that take a text.
-    private func calls(
-        _ proxy: BusProxy, _ photo: String, likes: Bool
-    ) -> [(name: String, call: () async throws -> Void)] {
+    private func calls(_ proxy: BusProxy, _ photo: String) -> [Call] {
         let long = Self.long
-        var calls: [(name: String, call: () async throws -> Void)] = []
-        for source in [long, "album:\(long)", "user:\(long)", "topic:\(long)", "tag:\(long)"] {
-            calls.append(
-                ("GetPage", { try await proxy.perform(.feed, "GetPage", source, "", 1 as UInt32) }))
-            calls.append(("Refresh", { try await proxy.perform(.feed, "Refresh", source) }))
-            calls.append(
-                ("DefaultSource", { try await proxy.set(.feed, "DefaultSource", to: source) }))
+        let sources = [long, "album:\(long)", "user:\(long)", "topic:\(long)", "tag:\(long)"]
+        var calls = sources.flatMap { source -> [Call] in
+            [
+                ("GetPage", { try await proxy.perform(.feed, "GetPage", source, "", 1 as UInt32) }),
+                ("Refresh", { try await proxy.perform(.feed, "Refresh", source) }),
+                ("DefaultSource", { try await proxy.set(.feed, "DefaultSource", to: source) }),
+            ]
         }
-        calls.append(
-            ("cursor", { try await proxy.perform(.feed, "GetPage", "", long, 1 as UInt32) }))
-        calls.append(("GetPhoto", { try await proxy.perform(.feed, "GetPhoto", long) }))
         for method in ["GetImage", "OpenImage"] as [MemberName] {
             for (id, size) in [(photo, long), (long, "full"), (long, long)] {
-                calls.append(
-                    ("\(method)", { try await proxy.perform(.feed, method, id, size) }))
+                calls.append(("\(method)", { try await proxy.perform(.feed, method, id, size) }))
             }
         }
-        calls.append(
-            (
-                "Download",
-                {
-                    let file = try Destination.open("/dev/null", O_WRONLY)
-                    try await proxy.perform(.feed, "Download", long, file)
-                }
-            ))
-        for method in likes ? ["Like", "Unlike", "Toggle"] as [MemberName] : [] {
+        for method in ["Like", "Unlike", "Toggle"] as [MemberName] {
             calls.append(("\(method)", { try await proxy.perform(.like, method, long) }))
         }
-        calls.append(("SetAvatar", { try await proxy.perform(.profile, "SetAvatar", long) }))
-        calls.append(("Label", { try await proxy.set(.account, "Label", to: long + long) }))
-        return calls
+        func download() async throws {
+            let file = try Destination.open("/dev/null", O_WRONLY)
+            try await proxy.perform(.feed, "Download", long, file)
+        }
+        return calls + [
+            ("cursor", { try await proxy.perform(.feed, "GetPage", "", long, 1 as UInt32) }),
+            ("GetPhoto", { try await proxy.perform(.feed, "GetPhoto", long) }),
+            ("Download", download),
+            ("SetAvatar", { try await proxy.perform(.profile, "SetAvatar", long) }),
+            ("Label", { try await proxy.set(.account, "Label", to: long + long) }),
+        ]
     }
 
     @Test func `messages of the daemon and of local accounts are short`() async throws {
@@ -80,6 +75,8 @@ struct QuotingTests {
             try await service.startLogin("local", [.username: .string("ada")]))
         _ = try? await login.wait()
         let properties: InterfaceName = "org.freedesktop.DBus.Properties"
+        let local = client.proxy(ServiceName.providers.appending("local"))
+        let settings = [long: Variant.string(long)]
         func logIn(
             _ options: [LoginOption: Variant], to provider: String = "local"
         ) -> () async throws -> Void {
@@ -102,21 +99,15 @@ struct QuotingTests {
             ("Get", { try await root.perform(properties, "Get", long, long) }),
             ("property", { try await root.perform(properties, "Get", "", long) }),
             ("GetAll", { try await root.perform(properties, "GetAll", long) }),
-            (
-                "Configure",
-                {
-                    try await client.proxy(ServiceName.providers.appending("local"))
-                        .perform(.provider, "Configure", [long: Variant.string(long)])
-                }
-            ),
+            ("Configure", { try await local.perform(.provider, "Configure", settings) }),
         ])
-        await expectShort(calls(client.proxy(ada.path), photo, likes: true))
+        await expectShort(calls(client.proxy(ada.path), photo))
     }
 
     @Test(.privateKeyring) func `messages of remote accounts are short`() async throws {
         let (fixture, account) = try await logIn(to: UnsplashFixture())
         let photo = try #require(fixture.unsplash.feed.first).id
-        await expectShort(calls(fixture.client.proxy(account.path), photo, likes: true))
+        await expectShort(calls(fixture.client.proxy(account.path), photo))
     }
 
     private static func name(_ count: Int) -> InterfaceName {

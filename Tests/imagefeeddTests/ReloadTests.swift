@@ -11,26 +11,17 @@ import Testing
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10)))
 @MainActor
 struct ReloadTests {
-    @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
-    func `a reload shows and hides the places of Immich photos`(
-        place: UnsplashFixture.Place
+    @Test(arguments: [TestedProvider.immich, .immichPlugin, .nextcloud, .nextcloudPlugin])
+    func `pages and photos have places while the user allows it`(
+        provider: TestedProvider
     ) async throws {
-        let fixture = try await ImmichFixture(place: place)
-        let photo = fixture.server.publish { ($0.latitude, $0.longitude) = (48.5, 9.25) }.id
-        try await checkPlaces(fixture, photo)
-    }
-
-    @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
-    func `a reload shows and hides the places of Nextcloud photos`(
-        place: UnsplashFixture.Place
-    ) async throws {
-        let fixture = try await NextcloudFixture(place: place)
-        let photo = fixture.server.publish { ($0.latitude, $0.longitude) = (48.5, 9.25) }.id
-        try await checkPlaces(fixture, "\(photo)")
-    }
-
-    /// Checks that pages and photos have the place of a photo while the user allows it.
-    private func checkPlaces(_ fixture: some SecretFixture, _ photo: String) async throws {
+        let fixture = try await provider.secretFixture()
+        var photo = ""
+        if let server = (fixture as? ImmichFixture)?.server {
+            photo = server.publish { ($0.latitude, $0.longitude) = (48.5, 9.25) }.id
+        } else if let server = (fixture as? NextcloudFixture)?.server {
+            photo = "\(server.publish { ($0.latitude, $0.longitude) = (48.5, 9.25) }.id)"
+        }
         let hiding = try RunningDaemon.configuration
         let showing = hiding.replacing("AllowLoopback", with: "ShowLocation=true\nAllowLoopback")
         try await fixture.daemon.configure(showing)
@@ -47,16 +38,14 @@ struct ReloadTests {
         }
         try await poll { try await places() == [true, true, true] }
         updates.messages.update { $0 = [] }
-        try RunningDaemon.configure(hiding)
-        fixture.daemon.process.kill(SIGHUP)
+        try await fixture.daemon.configure(hiding)
         try await poll { (try? await places()) == [false, false, false] }
         // Clients read the photos again after the signal.
         _ = try await updates.messages.elements(1)
         try await fixture.restart()
         try await fixture.wait(ada, "ready")
         #expect(try await places() == [false, false, false])
-        try RunningDaemon.configure(showing)
-        fixture.daemon.process.kill(SIGHUP)
+        try await fixture.daemon.configure(showing)
         try await poll { (try? await places()) == [true, true, true] }
     }
 }

@@ -234,7 +234,7 @@ enum Terminal {
     static func start(_ arguments: [String], input: String = "") throws -> ChildProcess {
         try ChildProcess(
             BuiltProducts.path("imagefeedctl"), arguments,
-            environment: try PrivateBus.current.environment, input: input)
+            environment: try RunningDaemon.environment(), input: input)
     }
 
     /// Runs `imagefeedctl` and returns its result.

@@ -27,6 +27,11 @@ struct TransferTests {
             photo = try await account.firstID()
         }
 
+        /// Starts a download into a file.
+        @MainActor func download(to file: FileDescriptor) async throws -> TransferClient {
+            client.service.transfer(try await account.download(photo, to: file))
+        }
+
         /// Starts a download into a pipe that is not read yet.
         @MainActor func startSlowly(
             flags: Int32 = 0, isSocket: Bool = false, by caller: TestClient? = nil
@@ -74,15 +79,11 @@ struct TransferTests {
 
     @Test func `a destination that cannot be written is rejected immediately`() async throws {
         _ = try Destination.file()
-        for flags in [O_RDONLY, O_PATH] {
-            let file = try Destination.file("photo", flags)
-            await expectError(.invalidArgs) {
-                _ = try await fixture.account.download(fixture.photo, to: file)
-            }
-        }
-        let folder = try Destination.open("/", O_RDONLY)
-        await expectError(.invalidArgs) {
-            _ = try await fixture.account.download(fixture.photo, to: folder)
+        for file in [
+            try Destination.file("photo", O_RDONLY), try Destination.file("photo", O_PATH),
+            try Destination.open("/", O_RDONLY),
+        ] {
+            await expectError(.invalidArgs) { _ = try await fixture.download(to: file) }
         }
         let file = try Destination.file()
         await expectError(.notFound) { _ = try await fixture.account.download("nothing", to: file) }
@@ -93,8 +94,7 @@ struct TransferTests {
 
     @Test func `a full disk is reported`() async throws {
         let full = try Destination.open("/dev/full", O_WRONLY)
-        let path = try await fixture.account.download(fixture.photo, to: full)
-        let transfer = fixture.client.service.transfer(path)
+        let transfer = try await fixture.download(to: full)
         for _ in 0..<2 {
             await expectError(.storageFull) { try await transfer.wait() }
         }
@@ -151,12 +151,9 @@ struct TransferTests {
         var running: [(transfer: TransferClient, pipe: SlowPipe)] = []
         for _ in 0..<8 { running.append(try await fixture.startSlowly()) }
         let file = try Destination.file()
-        await expectError(.limitsExceeded) {
-            _ = try await fixture.account.download(fixture.photo, to: file)
-        }
+        await expectError(.limitsExceeded) { _ = try await fixture.download(to: file) }
         try await running[3].transfer.cancel()
-        let path = try await fixture.account.download(fixture.photo, to: file)
-        try await fixture.client.service.transfer(path).wait()
+        try await fixture.download(to: file).wait()
         #expect(try Destination.content() == fixture.bytes)
         // The end of the daemon does not wait for the readers.
         try await fixture.daemon.stop()

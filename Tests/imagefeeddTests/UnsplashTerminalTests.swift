@@ -34,14 +34,6 @@ struct UnsplashTerminalTests {
         let like = try await Terminal.output("like", photo)
         #expect(like == "\(photo)\tliked\tdone\n")
         #expect(unsplash.likes(of: "ada") == [id])
-        let likes = try await Terminal.run("likes")
-        #expect(likes.output.contains(photo + "\t"))
-
-        let profile = try await Terminal.output("profile", "--json")
-        #expect(profile.contains("\"Username\":\"ada\""), "\(profile)")
-        let share = try await Terminal.run("share", photo)
-        #expect(share.output.contains("utm_source="), "\(share.output)")
-        #expect(share.output.contains("utm_medium=referral"), "\(share.output)")
         _ = try await Terminal.output("image", photo, "--size", "thumb")
 
         // The search finds the data now, so finding nothing after the logout is significant.

@@ -19,9 +19,8 @@ struct WatchTests {
         // With the default interval, the update would come long after the end of the test.
         _ = fixture.publish()
         let start = ContinuousClock.now
-        try RunningDaemon.configure(
+        try await fixture.daemon.configure(
             "[Daemon]\nRefreshInterval=1s\n" + RunningDaemon.configuration)
-        fixture.daemon.process.kill(SIGHUP)
         try await updates.messages.wait { $0.isEmpty ? nil : true }
         // The shortest interval is five seconds, and this task may be resumed later.
         let intervals = Int((ContinuousClock.now - start) / .seconds(5))

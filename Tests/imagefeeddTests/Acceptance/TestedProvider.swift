@@ -5,22 +5,11 @@ import Testing
 ///
 /// Every test runs with all providers that have the tested feature. The lists below state the reasons for exceptions.
 enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
-    case local
-    case daily
-    case immich
-    case nextcloud
-    case unsplash
-    case mastodon
-    case pixelfed
+    case local, daily, immich, nextcloud, unsplash, mastodon, pixelfed
     // The other dialects of the same API.
     case closedMastodon = "closed mastodon"
     case goToSocial = "gotosocial"
-    case friendica
-    case akkoma
-    case snac
-    case takahe
-    case iceshrimp
-    case sharkey
+    case friendica, akkoma, snac, takahe, iceshrimp, sharkey
     // The same providers as plugins. The local provider cannot be a plugin, because plugins have no access to files.
     case dailyPlugin = "daily, a plugin"
     case immichPlugin = "immich, a plugin"
@@ -90,16 +79,6 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .immich: try await ImmichFixture()
         case .nextcloud: try await NextcloudFixture()
         case .unsplash: try await UnsplashFixture()
-        case .mastodon: try await MastodonFixture(.mastodon)
-        case .pixelfed: try await MastodonFixture(.pixelfed)
-        case .closedMastodon: try await MastodonFixture(.closedMastodon)
-        case .goToSocial: try await MastodonFixture(.goToSocial)
-        case .friendica: try await MastodonFixture(.friendica)
-        case .akkoma: try await MastodonFixture(.akkoma)
-        case .snac: try await MastodonFixture(.snac)
-        case .takahe: try await MastodonFixture(.takahe)
-        case .iceshrimp: try await MastodonFixture(.iceshrimp)
-        case .sharkey: try await MastodonFixture(.sharkey)
         case .dailyPlugin: try await DailyFixture(place: .plugin)
         case .immichPlugin: try await ImmichFixture(place: .plugin)
         case .nextcloudPlugin: try await NextcloudFixture(place: .plugin)
@@ -107,6 +86,9 @@ enum TestedProvider: String, CaseIterable, CustomTestStringConvertible {
         case .mastodonPlugin: try await MastodonFixture(.mastodon, place: .plugin)
         case .pixelfedPlugin: try await MastodonFixture(.pixelfed, place: .plugin)
         case .rss: try await FeedFixture()
+        // The other cases have the names of the simulated software.
+        default:
+            try await MastodonFixture(#require(Software.all.first { $0.name == rawValue }))
         }
     }
 
