@@ -129,38 +129,6 @@ struct MastodonTests {
             ])
     }
 
-    @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
-    func `removing the last account of a server removes its tokens and the client registration`(
-        place: UnsplashFixture.Place
-    ) async throws {
-        let fixture = try await MastodonFixture(.mastodon, place: place)
-        fixture.server.settings.reusesTokens = false
-        fixture.server.settings.tokenLifetimeSeconds = 7200
-        let ada = try await fixture.logIn("ada")
-        // The second user gets another client registration, and the server still knows the first.
-        let keyring = try PrivateKeyring.current.connect()
-        let item = ["server": "\(fixture.provider)@photos.test"]
-        try await keyring.delete(try #require(try await keyring.search(item).0.first))
-        let bob = try await fixture.logIn("bob")
-        _ = try await fixture.logIn("bob")
-        #expect(fixture.server.applicationCount == 2)
-        try await fixture.server.waitForReplies("POST /oauth/revoke", count: 2)
-        #expect(fixture.server.liveTokens.count == 2)
-        // Each token is renewed by its own application.
-        fixture.server.advanceClock(seconds: 7300)
-        for account in [ada, bob] {
-            _ = try await account.refresh("")
-            #expect(try await fixture.property(account, "State") == .string("ready"))
-        }
-        #expect(fixture.server.liveTokens.count == 2)
-        try await ada.remove()
-        #expect(try await keyring.search(item).0.count == 1)
-        try await bob.remove()
-        #expect(try await keyring.search(item).0 == [])
-        try await fixture.server.waitForReplies("POST /oauth/revoke", count: 6)
-        #expect(fixture.server.liveTokens == [])
-    }
-
     @Test func `a handle leads to the server that its domain names`() async throws {
         let fixture = try await MastodonFixture(.mastodon)
         for domain in HandleDomain.allCases {

@@ -33,17 +33,6 @@ struct UnsplashTests {
         #expect(try await keyring.search(["account": "unsplash_ada"]) == ([], []))
     }
 
-    @Test func `a login uses a pasted code if the redirect port is in use`() async throws {
-        let fixture = try await UnsplashFixture()
-        let server = try LoopbackServer(port: fixture.port) { _ in LoopbackResponse(text: "") }
-        let (login, url) = try await fixture.startLogin()
-        #expect(url.contains("redirect_uri=urn%3Aietf%3Awg%3Aoauth%3A2.0%3Aoob"), "\(url)")
-        let redirect = try await fixture.unsplash.approve(url, as: "ada")
-        try await login.submitCode(#require(redirect["code"]))
-        #expect(try await login.wait() == ServiceName.accounts.appending("unsplash_ada"))
-        withExtendedLifetime(server) {}
-    }
-
     @Test func `a walk through 600 photos is complete while 100 are added and 20 deleted`()
         async throws
     {
