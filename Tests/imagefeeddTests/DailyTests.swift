@@ -49,9 +49,7 @@ struct DailyTests {
         // The cache, which also has the like, is deleted.
         try await account.logout()
         try await fixture.daemon.stop()
-        let path = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        try Database(path: path, isDurable: true)
-            .execute("PRAGMA foreign_keys = OFF; DELETE FROM account")
+        try Disk.database().execute("PRAGMA foreign_keys = OFF; DELETE FROM account")
         try await fixture.start()
         #expect(try await fixture.accounts() == [])
         try await fixture.logIn("ada")

@@ -1,4 +1,5 @@
 import Glibc
+import Storage
 import TestSupport
 import Testing
 
@@ -7,6 +8,12 @@ import Testing
 enum Disk {
     static let cache = "home/.cache/imagefeed"
     static let data = "home/.local/share/imagefeed"
+
+    /// Opens the file with the accounts and marks.
+    static func database() throws -> Database {
+        let path = try PrivateBus.current.directory.appending("\(data)/data.sqlite")
+        return try Database(path: path, durability: .full)
+    }
 
     nonisolated static var canMount: Bool {
         geteuid() == 0 && access("/usr/bin/unshare", X_OK) == 0

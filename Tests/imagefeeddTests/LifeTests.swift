@@ -108,17 +108,14 @@ struct LifeTests {
         try await slideshow.setInterval(60)
         try await slideshow.hide("local_ada/\(ids[0])")
         try await daemon.stop()
-        let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        let database = try Database(path: file, isDurable: true)
-        try database.execute(damage)
+        try Disk.database().execute(damage)
         let next = try await RunningDaemon()
         try await next.waitForLog("data.sqlite.damaged-1")
         let again = try TestClient()
         try await again.waitUntilReady(again.account("local_ada"))
         let photos = try await again.account("local_ada").page("", cursor: "", count: 9).photos
         #expect(photos.compactMap { $0["liked"] } == [.bool(true), .bool(true), .bool(true)])
-        let copy = try Database(path: file, isDurable: true)
-        #expect(try copy.all("SELECT photo FROM hidden") { $0.text(0) } == [ids[0]])
+        #expect(try Disk.database().all("SELECT photo FROM hidden") { $0.text(0) } == [ids[0]])
     }
 
     /// Damage that no check of SQLite finds.
@@ -133,10 +130,7 @@ struct LifeTests {
         let path = try await client.service.openSlideshow("kit")
         try await client.service.slideshow(path).setInterval(60)
         try await daemon.stop()
-        let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        let database = try Database(path: file, isDurable: true)
-        try database.execute(damage)
-        try database.execute("UPDATE slideshow SET interval = 1")
+        try Disk.database().execute("\(damage); UPDATE slideshow SET interval = 1")
         let (_, again) = try await startDaemon()
         let ada = ServiceName.accounts.appending("local_ada")
         #expect(try await again.service.objects()[ada] != nil)

@@ -7,54 +7,39 @@ import Testing
 /// Tests of installed plugins.
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct PluginTests {
-    @Test func `a Python plugin provides a photo feed`() async throws {
-        let fixture = try await PluginContext.start().fixture
-        let account = try await fixture.logIn()
-        let (photos, next) = try await account.page("", cursor: "", count: 10)
-        #expect(photos.map { $0["title"]?.string } == ["Second & last", "First"])
-        #expect(photos[0]["created"] == .int64(1_790_000_000))
-        #expect(photos[1]["author"] == .string("Ada"))
-        #expect(next.isEmpty)
-        let id = try #require(photos[0]["id"]?.string)
-        let path = try await account.imagePath(id, size: "full")
-        #expect(path.hasPrefix(try PrivateBus.current.directory.appending("home/.cache")))
-    }
-
-    @Test func `the command line finds a plugin that was just installed`() async throws {
+    @Test(arguments: [false, true])
+    func `a plugin that was just installed is found`(byCommand: Bool) async throws {
         let fixture = try PluginContext()
         try fixture.configure()
         _ = try await RunningDaemon()
+        if !byCommand { await expectError(.notFound) { _ = try await fixture.logIn() } }
         try fixture.installRSS()
-        let account = try await Terminal.output(
-            "login", "rss", "--username", "\(fixture.server.origin)/feed.xml")
-        #expect(account.hasPrefix("rss_"))
-        try HostedProvider.writeManifest("[Provider]\nId=odd\n", of: "odd")
-        let (exit, _, error) = try await Terminal.run("configure", "odd", "--client-id", "a")
-        #expect(exit == .code(1))
-        #expect(error.contains("Sources in [Provider] is missing."), "\(error)")
-    }
-
-    @Test func `a call finds a provider that was just installed`() async throws {
-        let fixture = try PluginContext()
-        try fixture.configure()
-        _ = try await RunningDaemon()
-        await expectError(.notFound) { _ = try await fixture.logIn() }
-        try fixture.installRSS()
-        _ = try await fixture.logIn()
-        try HostedProvider.writeManifest("[Provider]\nId=odd\n", of: "odd")
-        let odd = try await fixture.client.provider("odd").properties()
-        #expect(odd["State"] == .string("invalid"))
+        if byCommand {
+            let address = "\(fixture.server.origin)/feed.xml"
+            let account = try await Terminal.output("login", "rss", "--username", address)
+            #expect(account.hasPrefix("rss_"))
+        } else {
+            _ = try await fixture.logIn()
+        }
+        try fixture.installInvalid()
+        if byCommand {
+            let (exit, _, error) = try await Terminal.run("configure", "odd", "--client-id", "a")
+            #expect(exit == .code(1))
+            #expect(error.contains("Sources in [Provider] is missing."), "\(error)")
+        } else {
+            let odd = try await fixture.client.provider("odd").properties()
+            #expect(odd["State"] == .string("invalid"))
+        }
     }
 
     @Test func `the settings of a plugin that was just installed are not reported`() async throws {
         let daemon = try await RunningDaemon(["--log-level", "info"])
-        try PrivateBus.current.directory.write(
-            "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
+        try PluginContext().installInvalid()
         try await daemon.configure("[Provider odd]\nTitle=short\n")
         #expect(!daemon.process.standardError.value.text.contains("there is no such provider"))
     }
 
-    @Test func `an account with a long ID has images and downloads`() async throws {
+    @Test func `accounts of a Python plugin with long IDs have photos and downloads`() async throws {
         let fixture = try await PluginContext.start().fixture
         // Each `%` takes three bytes in the ID.
         let accounts = [
@@ -63,8 +48,14 @@ struct PluginTests {
         ]
         var images: Set<String> = []
         for account in accounts {
-            let id = try await account.firstID()
+            let (photos, next) = try await account.page("", cursor: "", count: 10)
+            #expect(photos.map { $0["title"]?.string } == ["Second & last", "First"])
+            #expect(photos[0]["created"] == .int64(1_790_000_000))
+            #expect(photos[1]["author"] == .string("Ada"))
+            #expect(next.isEmpty)
+            let id = photos[0].id
             let path = try await account.imagePath(id, size: "full")
+            #expect(path.hasPrefix(try PrivateBus.current.directory.appending("home/.cache")))
             #expect(FileManager.default.contents(atPath: path) == Pictures.png)
             images.insert(path)
             let saved = "saved\(images.count)"
@@ -106,7 +97,7 @@ struct PluginTests {
         #expect(try await account.properties(.feed)["DefaultSource"] == .string("feed"))
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
         let listed = try await fixture.signals("InterfacesAdded")
-        try HostedProvider.writeManifest("[Provider]\nId=rss\n", of: "rss")
+        try fixture.installInvalid("rss")
         try await fixture.waitForProvider(listed)
         try await fixture.client.wait(account.path, .account, "State", .string("failed"))
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
@@ -141,8 +132,7 @@ struct PluginTests {
     {
         let fixture = try PluginContext()
         try fixture.installRSS()
-        try PrivateBus.current.directory.write(
-            "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
+        try fixture.installInvalid()
         _ = try await RunningDaemon()
         let (exit, list, error) = try await Terminal.run("providers")
         #expect(exit == .code(0), "\(error)")
@@ -245,6 +235,11 @@ struct PluginContext {
     func installRSS() throws {
         try configure()
         try HostedProvider.installExample("rss", script: "rss.py", addHost)
+    }
+
+    /// Installs a manifest without sources.
+    func installInvalid(_ id: String = "odd") throws {
+        try HostedProvider.writeManifest("[Provider]\nId=\(id)\n", of: id)
     }
 
     func installManifest(comment: String = "") throws {

@@ -97,9 +97,7 @@ struct SlideshowTests {
         try await TestClient().service.slideshow.hide(ids[1])
         try await first.stop()
         let directory = try PrivateBus.current.directory
-        let marks = try Database(
-            path: directory.appending("home/.local/share/imagefeed/data.sqlite"),
-            isDurable: true)
+        let marks = try Disk.database()
         // The other photos have the same content.
         try (Pictures.png + Data([1])).write(
             to: URL(filePath: directory.appending("\(Pictures.home)/b.png")))
@@ -207,11 +205,9 @@ struct SlideshowTests {
         #expect(try await kitchen.properties().hidden == [ids[1]])
         await expectError(.notSupported) { try await main.remove() }
         try await kitchen.remove()
-        await expectError("org.freedesktop.DBus.Error.UnknownObject") {
-            _ = try await kitchen.properties()
-        }
-        for number in 0..<16 { _ = try await service.openSlideshow("s\(number)") }
-        await expectError(.limitsExceeded) { _ = try await service.openSlideshow("more") }
+        await expectError(.unknownObject) { _ = try await kitchen.properties() }
+        for number in 0..<16 { _ = try await manager.openSlideshow("s\(number)") }
+        await expectError(.limitsExceeded) { _ = try await manager.openSlideshow("more") }
     }
 
     @Test func `files in the runtime folder describe the current photo of each slideshow`()
