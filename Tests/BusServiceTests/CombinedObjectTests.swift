@@ -54,9 +54,7 @@ struct CombinedObjectTests {
         _ = subscription
     }
 
-    @Test func `the sources are all accounts, the likes, and memories if an account has them`()
-        async throws
-    {
+    @Test func `the sources are all accounts, likes, and memories if they exist`() async throws {
         let (fixture, client) = try await start(["ada": [("a1", 50)]])
         #expect(try await client.combined.like("service_ada/a1") == .done)
         try await fixture.until { fixture.engine.combined.likeCount == 1 }
@@ -104,9 +102,7 @@ struct CombinedObjectTests {
         await #expect(throws: BusError.self) { _ = try await client.page(count: 101) }
     }
 
-    @Test func `a page comes within two seconds, and Incomplete lists the missing accounts`()
-        async throws
-    {
+    @Test func `a page takes two seconds at most, Incomplete lists the others`() async throws {
         let users = ["fine", "held", "limited", "locked", "offline"]
         for user in users {
             service.update(user) { $0.photos = [("\(user)1", 10), ("\(user)2", 5)] }
@@ -246,9 +242,7 @@ struct CombinedObjectTests {
         withExtendedLifetime(observer) {}
     }
 
-    @Test func `a refused like of a missing photo names it by its ID of the combined account`()
-        async throws
-    {
+    @Test func `a refused like of a missing photo has its combined ID`() async throws {
         let (fixture, client) = try await start(["bob": [("x/y", 40)]], listens: true)
         _ = try await client.page()
         service.update("bob") {
@@ -262,9 +256,7 @@ struct CombinedObjectTests {
         withExtendedLifetime(fixture) {}
     }
 
-    @Test func `a login, a logout and another default source are announced as updates`()
-        async throws
-    {
+    @Test func `logouts and other default sources are announced as updates`() async throws {
         let (fixture, client) = try await start(["ada": [("a1", 50)], "bob": [("b1", 40)]])
         #expect(try await client.page().ids.count == 2)
         #expect(try await client.page().ids.count == 2)

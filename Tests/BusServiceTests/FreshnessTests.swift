@@ -39,9 +39,7 @@ struct FreshnessTests {
         #expect(fixture.requestCount == 3)
     }
 
-    @Test func `a refresh removes deleted photos below the top of a prepared page`()
-        async throws
-    {
+    @Test func `a refresh removes deleted photos below the top of a prepared page`() async throws {
         fixture.publish("p4")
         fixture.engine.setRefreshInterval(.zero)
         fixture.service.update("ada") { $0.pageSize = 2 }
@@ -71,9 +69,7 @@ struct FreshnessTests {
         #expect(fixture.requestCount == 2)
     }
 
-    @Test func `the first page after Updated is prepared although the rate limit changed`()
-        async throws
-    {
+    @Test func `the first page after Updated is prepared, at any rate limit`() async throws {
         let client = try fixture.connect()
         for _ in 0..<2 { _ = try await client.ids() }
         try await client.listen()

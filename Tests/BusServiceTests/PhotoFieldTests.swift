@@ -37,9 +37,7 @@ import Testing
         }
     }
 
-    @Test func `the documentation lists the properties with their types in the order of a photo`()
-        throws
-    {
+    @Test func `the documentation lists the properties and types of a photo in order`() throws {
         let sent = try sent(.filled(id: "p"))
         let documented = try documentedProperties()
         #expect(sent.map { "\($0.key) \($0.value.valueSignature.text)" } == documented)

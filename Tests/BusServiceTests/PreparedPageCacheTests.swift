@@ -90,9 +90,7 @@ import Testing
         #expect(largest([4 * half, 1, 2, 3]) == [accounts[3], accounts[2], accounts[1]])
     }
 
-    @Test func `a change returns a requested first page once per request`()
-        throws
-    {
+    @Test func `a change returns a requested first page once per request`() throws {
         var pages = PreparedPageCache()
         pages.store(try reply(), key(), requestedAt: 0, isWanted: true)
         pages.store(try reply(), key(cursor: "c"), requestedAt: 0, isWanted: true)

@@ -97,9 +97,7 @@ struct SecretReaderTests {
         try reader.begin(FileDescriptor(owning: open(path, O_RDONLY)), for: ":1.1")
     }
 
-    @Test func `an open pipe does not block other secrets and fails after ten seconds`()
-        async throws
-    {
+    @Test func `an open pipe blocks no other secret and fails after ten seconds`() async throws {
         let (reading, writing) = try pipe()
         let held = try reader.begin(reading, for: ":1.1")
         _ = try await clock.sleepers.elements(1)

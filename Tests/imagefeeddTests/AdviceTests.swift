@@ -45,9 +45,7 @@ struct AdviceTests {
         ])
     }
 
-    @Test func `the status without accounts fails only if their file cannot be read`()
-        async throws
-    {
+    @Test func `the status without accounts fails only if a file is unreadable`() async throws {
         try RunningDaemon.configure("[Daemon]\nTypo=1\n")
         let daemon = try await RunningDaemon()
         let status = try await Terminal.run("status")

@@ -62,8 +62,7 @@ struct CacheLoadTests {
     }
 
     /// The first page of the combined account, relative to the pages of its accounts that together have as many photos.
-    @Test func `a page of all accounts costs little more than pages of each account`() async throws
-    {
+    @Test func `a page of all accounts costs little more than a page of each`() async throws {
         try await addAccounts(5)
         try fill("combined", total: Self.photos, accounts: 5)
         try use("combined")

@@ -13,9 +13,7 @@ struct ClientFloodTests {
     private static let maximumDelay = Duration.milliseconds(BuiltProducts.areOptimized ? 200 : 2000)
 
     @Test(arguments: [true, false], [5000, 20_000])
-    func `pipelined pages do not delay other clients or take memory`(
-        isReading: Bool, count: Int
-    ) async throws {
+    func `a flood delays no client and takes no memory`(isReading: Bool, count: Int) async throws {
         let (daemon, client, account) = try await startWithUser((0..<30).map { "\($0)" })
         let (first, _) = try await account.page("", cursor: "", count: 30)
         #expect(first.count == 30)

@@ -37,9 +37,7 @@ struct ImmichTests {
         #expect(try await fixture.property(remote, "State") == .string("ready"))
     }
 
-    @Test func `a login with a password stores only the token and a logout revokes it`()
-        async throws
-    {
+    @Test func `a login with a password stores only the token, a logout revokes it`() async throws {
         let recording = try await BusRecording()
         let password = "password of ada"
         let wrong = try await fixture.startLogin(
@@ -84,8 +82,7 @@ struct ImmichTests {
         }
     }
 
-    @Test func `a login of another user with a password fails and revokes its token`() async throws
-    {
+    @Test func `a login of another user by password fails and revokes its token`() async throws {
         let ada = try await fixture.logIn("ada")
         let login = try await fixture.client.startLogin(
             fixture.provider,
@@ -99,9 +96,7 @@ struct ImmichTests {
         #expect(try await fixture.property(ada, "State") == .string("ready"))
     }
 
-    @Test func `a login over http continues over https at a server with its own certificate`()
-        async throws
-    {
+    @Test func `a login over http continues over https with another certificate`() async throws {
         let port = try #require(WebAddress(server.url)?.port)
         let frontend = try await HTTP2Frontend(to: port)
         let origin = "https://127.0.0.1:\(frontend.port)"
@@ -156,9 +151,7 @@ struct ImmichTests {
             reply?.message.contains("does not accept passwords; log in with an API key") == true)
     }
 
-    @Test func `the combined account shows that the memories of an account fail, and why`()
-        async throws
-    {
+    @Test func `the combined account shows why memories of an account fail`() async throws {
         let key = server.makeKey(of: "ada", permissions: ["asset.read", "user.read"])
         let ada = try await fixture.logIn(key, at: server)
         let combined = fixture.client.service.combined

@@ -83,10 +83,7 @@ struct KeePassXCTests {
         try await keyring.stop()
     }
 
-    @Test
-    func `a login does not prompt, and a removal after KeePassXC has ended reports the token`()
-        async throws
-    {
+    @Test func `a login does not prompt, and a removal without KeePassXC warns`() async throws {
         let keyring = try await PrivateKeePassXC(on: .current)
         let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
         try await fixture.wait(ada, "ready")

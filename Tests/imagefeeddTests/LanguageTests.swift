@@ -39,9 +39,7 @@ struct LanguageTests {
         }
     }
 
-    @Test func `states, notifications and titles are translated, errors and logs are in English`()
-        async throws
-    {
+    @Test func `shown texts are translated, errors and logs are in English`() async throws {
         let desktop = try await NotifiedDesktop()
         let (fixture, ada) = try await logIn(
             to: UnsplashFixture(launcher: try await Language().launcher))
@@ -73,9 +71,7 @@ struct LanguageTests {
     }
 
     @Test(arguments: [("xx", true), ("en", false)])
-    func `the catalog is opened when the first text is shown, and never for English`(
-        language: String, isOpened: Bool
-    ) async throws {
+    func `the catalog is opened for the first text`(language: String, isOpened: Bool) async throws {
         let language = try await Language(language)
         let events = inotify_init1(Int32(IN_NONBLOCK))
         defer { close(events) }

@@ -18,13 +18,15 @@ struct LocalSettingsTests {
         try RunningDaemon.configure("[Provider local]\nShowLocation=false\n")
         let (_, _, _) = try await startWithUser()
         #expect(Set(try await titles()) == ["a", "b", "c d"])
-        _ = try await Terminal.output("configure", "local", "--exclude", "b*", "--exclude", "x/c?d*")
+        _ = try await Terminal.output(
+            "configure", "local", "--exclude", "b*", "--exclude", "x/c?d*")
         #expect(try await titles() == ["a"])
         #expect(try RunningDaemon.configuration.contains("Exclude=b*;x/c?d*\n"))
         _ = try await Terminal.output("configure", "local", "--exclude", "")
         #expect(Set(try await titles()) == ["a", "b", "c d"])
         let other = try PrivateBus.current.directory.appending("home/Other")
-        _ = try await Terminal.output("configure", "local", "--directory", other, "--order", "modified")
+        _ = try await Terminal.output(
+            "configure", "local", "--directory", other, "--order", "modified")
         #expect(try await titles() == ["e"])
         #expect(
             try RunningDaemon.configuration
@@ -50,9 +52,7 @@ struct LocalSettingsTests {
         try await poll { try await slideshow.properties().image == "\(other)/e.png" }
     }
 
-    @Test func `a relative folder of the configuration does not hide the pictures folder`()
-        async throws
-    {
+    @Test func `a relative XDG_CONFIG_HOME does not hide the pictures folder`() async throws {
         try PrivateBus.current.directory.write(
             "XDG_PICTURES_DIR=\"$HOME/Photos\"\n", to: "home/.config/user-dirs.dirs")
         try Pictures.add("a.png", folder: "home/Photos")

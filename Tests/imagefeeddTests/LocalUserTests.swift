@@ -13,9 +13,7 @@ struct LocalUserTests {
         return change?.1["liked"] == .bool(true)
     }
 
-    @Test func `a login to local alone creates the first user, and logs the only one in again`()
-        async throws
-    {
+    @Test func `a login without options creates or logs in the only user`() async throws {
         try Pictures.add(["a"])
         _ = try await RunningDaemon()
         let empty = try await Terminal.run("status")
@@ -37,9 +35,7 @@ struct LocalUserTests {
         #expect(try await Terminal.run("login", "local").exit == .code(64))
     }
 
-    @Test func `accounts, sources and likes survive a restart when used through the command line`()
-        async throws
-    {
+    @Test func `accounts and likes of the command line survive a restart`() async throws {
         try Pictures.add(["a", "Holidays/b", "Holidays/Sea/c"])
         let daemon = try await RunningDaemon()
         let password = ["--password-file", "-"]

@@ -10,9 +10,7 @@ import UnsplashSimulator
 /// Tests of accounts at servers that the user names.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct MastodonTests {
-    @Test func `accounts of several servers work independently of an unresponsive server`()
-        async throws
-    {
+    @Test func `an unresponsive server does not affect accounts of other servers`() async throws {
         try Pictures.add(["1", "2"])
         let fixture = try await MastodonFixture(
             .mastodon, others: [("pixels.test", .pixelfed), ("old.test", .oldMastodon)])
@@ -68,9 +66,7 @@ struct MastodonTests {
     }
 
     @Test(arguments: Software.all)
-    func `the client registration matches the requirements of each server`(
-        software: Software
-    ) async throws {
+    func `the client registration is as each server requires`(software: Software) async throws {
         let fixture = try await MastodonFixture(software)
         try await fixture.logIn("ada")
         let request = try #require(fixture.server.requests("POST /api/v1/apps").first)
@@ -112,9 +108,7 @@ struct MastodonTests {
     }
 
     @Test(arguments: [UnsplashFixture.Place.daemon, .plugin])
-    func `an account of a server is recognised by the user ID`(
-        place: UnsplashFixture.Place
-    ) async throws {
+    func `an account is recognised by its user ID`(place: UnsplashFixture.Place) async throws {
         let fixture = try await MastodonFixture(.mastodon, place: place)
         let ada = try await fixture.logIn("ada")
         fixture.server.renameUser("ada", to: "eve")

@@ -173,8 +173,7 @@ struct NetworkTests {
     }
 
     @Test(arguments: ["https_proxy", "ALL_PROXY"])
-    func `the password in a malformed proxy address is not disclosed`(variable: String) async throws
-    {
+    func `the password in an invalid proxy address is kept secret`(variable: String) async throws {
         let recording = try await BusRecording()
         let daemon = try await RunningDaemon(
             [], launcher: ["/usr/bin/env", "\(variable)=http://bob:pa#ss@proxy:8080"])

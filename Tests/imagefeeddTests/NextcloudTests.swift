@@ -61,9 +61,7 @@ struct NextcloudTests {
         #expect(server.requests(on: .unrelated).isEmpty)
     }
 
-    @Test func `a session at the terminal works, and its logout deletes the app password`()
-        async throws
-    {
+    @Test func `a session at the terminal works, and its logout revokes access`() async throws {
         let fixture = try await NextcloudFixture(path: "/nextcloud")
         let server = fixture.server
         let unnamed = try await Terminal.run("login", "nextcloud", "--no-browser")
@@ -92,11 +90,7 @@ struct NextcloudTests {
         #expect(server.passwords.isEmpty)
     }
 
-    @Test
-    func
-        `a login after a revocation sends no old password, and a failed logout says so`()
-        async throws
-    {
+    @Test func `no revoked password is sent, and a failed logout says so`() async throws {
         let fixture = try await NextcloudFixture()
         let server = fixture.server
         let ada = try await fixture.logIn("ada")
@@ -126,8 +120,7 @@ struct NextcloudTests {
         #expect(try await ada.sources().last?.id.text == "album:Alps")
     }
 
-    @Test func `a login over http continues over https if the server redirects there`() async throws
-    {
+    @Test func `a login over http continues over https after a redirect`() async throws {
         let fixture = try await NextcloudFixture()
         let port = try #require(WebAddress(fixture.server.url)?.port)
         let frontend = try await HTTP2Frontend(to: port)

@@ -32,9 +32,7 @@ struct NotificationTests {
         #expect(fixture.unsplash.likes(of: "ada") == [id])
     }
 
-    @Test func `a revoked token has one notification whose action opens the browser`()
-        async throws
-    {
+    @Test func `a revoked token has one notification, which opens the browser`() async throws {
         let portal = try await FakePortal()
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         fixture.unsplash.revokeTokens(of: "ada")

@@ -12,9 +12,7 @@ import Testing
 @MainActor
 struct OverflowTests {
     @Test(.timeLimit(.minutes(10)))
-    func `all changes are found after an overflow of kernel events`()
-        async throws
-    {
+    func `all changes are found after an overflow of events`() async throws {
         let (daemon, client, account) = try await startWithUser(["a", "sub/b"])
         let updates = try await Signals(client.connection, account.path, .feed, "Updated")
         let removed = try await Signals(client.connection, account.path, .feed, "PhotosRemoved")

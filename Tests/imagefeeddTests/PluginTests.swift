@@ -39,7 +39,7 @@ struct PluginTests {
         #expect(!daemon.process.standardError.value.text.contains("there is no such provider"))
     }
 
-    @Test func `accounts of a Python plugin with long IDs have photos and downloads`() async throws {
+    @Test func `accounts of a Python plugin with long IDs have all photos`() async throws {
         let fixture = try await PluginContext.start().fixture
         // Each `%` takes three bytes in the ID.
         let accounts = [
@@ -70,9 +70,7 @@ struct PluginTests {
     }
 
     @Test(arguments: ["", "Title=short\n"])
-    func `plugins can be installed and removed while accounts remain`(
-        settings: String
-    ) async throws {
+    func `accounts remain while plugins are added or removed`(settings: String) async throws {
         var fixture = try PluginContext()
         fixture.settings = settings
         try fixture.configure()
@@ -127,9 +125,7 @@ struct PluginTests {
         }
     }
 
-    @Test func `an invalid manifest is listed with its reason and does not affect others`()
-        async throws
-    {
+    @Test func `an invalid manifest is listed and does not affect others`() async throws {
         let fixture = try PluginContext()
         try fixture.installRSS()
         try fixture.installInvalid()
@@ -147,9 +143,7 @@ struct PluginTests {
         }
     }
 
-    @Test func `a crash of a plugin affects only its own accounts`()
-        async throws
-    {
+    @Test func `a crash of a plugin affects only its own accounts`() async throws {
         try Pictures.add(["a"])
         let fixture = try await PluginContext.start().fixture
         let local = try await fixture.client.logIn("ada")

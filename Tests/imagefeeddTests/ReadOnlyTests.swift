@@ -26,8 +26,7 @@ struct ReadOnlyTests {
     }
 
     @Test(arguments: [false, true], ["home", "home/.local/share/imagefeed"])
-    func `a read-only folder is served after a start`(wasKilled: Bool, folder: String) async throws
-    {
+    func `a read-only folder is served at a start`(wasKilled: Bool, folder: String) async throws {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
         #expect(try await ada.like(ids[0]) == .done)
@@ -50,9 +49,7 @@ struct ReadOnlyTests {
         try await fixture.daemon.waitForLog("Accounts and likes cannot be changed")
     }
 
-    @Test func `a data folder that cannot be created leaves the daemon without accounts`()
-        async throws
-    {
+    @Test func `a data folder that cannot be created has no accounts`() async throws {
         try await Disk.remove("home/.local/share")
         _ = try await RunningDaemon(launcher: Disk.readOnly("home/.local"))
         let client = try TestClient()
@@ -60,9 +57,7 @@ struct ReadOnlyTests {
         await expectReadOnly { _ = try await client.logIn("ada") }
     }
 
-    @Test func `images in a read-only cache are served, and others report the reason`()
-        async throws
-    {
+    @Test func `images in a read-only cache are served, others fail`() async throws {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         let image = try await ada.imagePath(ids[0], size: "thumb")
         try await Task.sleep(for: .seconds(1.1))

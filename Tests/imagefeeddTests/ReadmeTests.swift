@@ -10,9 +10,7 @@ import UnsplashSimulator
 struct ReadmeTests {
     private static let file = repository.appending(path: "README.md")
 
-    @Test func `the README examples configure Unsplash from Python and use it with busctl`()
-        async throws
-    {
+    @Test func `the examples for Python and busctl configure and use Unsplash`() async throws {
         let unsplash = try SimulatedUnsplash.start()
         let port = LoopbackPort.reserve()
         unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")

@@ -12,9 +12,7 @@ import Testing
 @MainActor
 struct ReloadTests {
     @Test(arguments: [TestedProvider.immich, .immichPlugin, .nextcloud, .nextcloudPlugin])
-    func `pages and photos have places while the user allows it`(
-        provider: TestedProvider
-    ) async throws {
+    func `photos have places while the user allows it`(provider: TestedProvider) async throws {
         let fixture = try await provider.secretFixture()
         var photo = ""
         if let server = (fixture as? ImmichFixture)?.server {

@@ -44,10 +44,7 @@ struct RemedyTests {
         try await expectRemedy("install-keyring", of: "locked", ada, fixture)
     }
 
-    @Test
-    func `a service that is unreachable needs no action, and one that fails can be tried again`()
-        async throws
-    {
+    @Test func `a failing service can be tried again, an unreachable one not`() async throws {
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         try await fixture.wait(ada, "ready")
         // The automatic retries fail, too.
@@ -72,8 +69,7 @@ struct RemedyTests {
         try await expectRemedy("configure", of: "failed", ada, fixture)
     }
 
-    @Test func `the help of a provider says what to register before it is configured`() async throws
-    {
+    @Test func `the help of a provider says what to register`() async throws {
         let fixture = try await UnsplashFixture(setup: .addresses)
         func help(_ provider: String) async throws -> String? {
             let object = fixture.client.proxy(ServiceName.providers.appending(provider))

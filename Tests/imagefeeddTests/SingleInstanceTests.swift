@@ -116,9 +116,7 @@ struct SingleInstanceTests {
         #expect(try await second.exitStatus() == .code(0))
     }
 
-    @Test func `--replace does not end a daemon with another data folder`()
-        async throws
-    {
+    @Test func `--replace does not end a daemon with another data folder`() async throws {
         let daemon = try await RunningDaemon()
         let folder = try PrivateBus.current.directory.appending("elsewhere")
         let second = try start([], ["XDG_DATA_HOME": folder])
@@ -133,9 +131,7 @@ struct SingleInstanceTests {
         #expect(try await second.exitStatus() == .code(0))
     }
 
-    @Test func `daemons with two data folders and one cache folder do not share files`()
-        async throws
-    {
+    @Test func `daemons with one cache folder and two data folders share no files`() async throws {
         let (daemon, client, ada) = try await startWithUser(["a", "b"])
         #expect(try await client.titles(ada) == ["a", "b"])
         let folder = try PrivateBus.current.directory.appending("elsewhere")

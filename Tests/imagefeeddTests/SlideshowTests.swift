@@ -66,9 +66,7 @@ struct SlideshowTests {
         return (daemon, try await account.ids().map { "local_ada/\($0)" })
     }
 
-    @Test func `widgets and the command line see the same photo, and each step changes both`()
-        async throws
-    {
+    @Test func `all clients see the same photo, and each step changes it for all`() async throws {
         let ids = try await start().ids
         let first = try await Widget()
         #expect(first.shown.value == Shown())
@@ -89,10 +87,7 @@ struct SlideshowTests {
         #expect(!first.isTorn.value && !second.isTorn.value)
     }
 
-    @Test
-    func `hidden photos of an earlier version stay hidden after a move and without the cache`()
-        async throws
-    {
+    @Test func `photos that an earlier version hid stay hidden after a move`() async throws {
         let (first, ids) = try await start()
         try await TestClient().service.slideshow.hide(ids[1])
         try await first.stop()
@@ -121,9 +116,7 @@ struct SlideshowTests {
         #expect(try await client.service.slideshow.properties().hidden == [ids[1]])
     }
 
-    @Test func `a killed daemon shows the same photo with the same history after its restart`()
-        async throws
-    {
+    @Test func `the photo and its history survive a kill`() async throws {
         let (killed, ids) = try await start()
         let control = try TestClient().service.slideshow
         try await control.setShuffle(true)
@@ -173,10 +166,7 @@ struct SlideshowTests {
         try await poll { widget.shown.value.image.hasSuffix("/d.png") }
     }
 
-    @Test
-    func `slideshows with names have their own photos and settings, and common hidden photos`()
-        async throws
-    {
+    @Test func `slideshows have their own settings and common hidden photos`() async throws {
         let (daemon, ids) = try await start()
         let client = try TestClient()
         let service = client.service
@@ -210,9 +200,7 @@ struct SlideshowTests {
         await expectError(.limitsExceeded) { _ = try await manager.openSlideshow("more") }
     }
 
-    @Test func `files in the runtime folder describe the current photo of each slideshow`()
-        async throws
-    {
+    @Test func `files in the runtime folder describe each current photo`() async throws {
         let ids = try await start().ids
         let client = try TestClient()
         let directory = try PrivateBus.current.directory

@@ -6,7 +6,7 @@ import Testing
 /// Tests with a pictures folder on a disk that hangs.
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SlowDiskTests {
-    @Test func `neither a scan nor a photo that hangs delays other photos or a login`() async throws {
+    @Test func `a scan or a photo that hangs delays no other photo and no login`() async throws {
         let (first, client, ada) = try await startWithUser(["1", "2"])
         let photos = try await ada.ids()
         try await first.stop()

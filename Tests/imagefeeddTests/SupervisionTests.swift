@@ -8,9 +8,7 @@ import UnsplashSimulator
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct SupervisionTests {
     @Test(arguments: [("done", true), ("failed", false)])
-    func `a browser is started by systemd, outside the limits of the daemon`(
-        result: String, isOpen: Bool
-    ) async throws {
+    func `systemd starts a browser without limits`(result: String, isOpen: Bool) async throws {
         let manager = try await FakeServiceManager(result: result)
         let fixture = try await UnsplashFixture(launcher: [
             "/bin/sh", "-c", #"SYSTEMD_EXEC_PID=$$ exec "$0" "$@""#,
@@ -29,9 +27,7 @@ struct SupervisionTests {
     }
 
     @Test(arguments: [true, false])
-    func `the journal gets priority prefixes and a terminal gets level names`(isJournal: Bool)
-        async throws
-    {
+    func `the journal gets priorities, a terminal names of levels`(isJournal: Bool) async throws {
         try RunningDaemon.configure("nonsense\n")
         let stream = isJournal ? "$(stat -L -c %d:%i /dev/stderr)" : "1:2"
         let daemon = try await RunningDaemon(launcher: [

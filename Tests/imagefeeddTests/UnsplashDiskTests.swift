@@ -45,9 +45,7 @@ struct UnsplashDiskTests {
     }
 
     @Test(arguments: [false, true])
-    func `a cache that cannot be written is read and new data stay in memory`(
-        isFull: Bool
-    ) async throws {
+    func `a cache that cannot be written is read and extended`(isFull: Bool) async throws {
         let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
         try await fixture.daemon.stop()
         fixture.unsplash.stop()

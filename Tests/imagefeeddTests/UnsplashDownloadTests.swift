@@ -16,9 +16,7 @@ struct UnsplashDownloadTests {
         return fixture.client.service.transfer(path)
     }
 
-    @Test func `a photo is downloaded in the best quality and each download is counted`()
-        async throws
-    {
+    @Test func `a photo is downloaded in the best quality and counted`() async throws {
         let (fixture, account) = try await logIn(to: UnsplashFixture())
         let photo = try #require(fixture.unsplash.feed.first)
         let count = RequestPattern("/photos/\(photo.id)/download")
@@ -56,9 +54,7 @@ struct UnsplashDownloadTests {
         #expect(try await transfer.properties()["State"] == .string("done"))
     }
 
-    @Test func `Received grows while bytes arrive slowly, and Total is known from the start`()
-        async throws
-    {
+    @Test func `Received grows with the bytes, and Total is known at once`() async throws {
         let (fixture, account) = try await logIn(to: UnsplashFixture())
         let photo = try #require(fixture.unsplash.feed.first)
         fixture.unsplash.fail(

@@ -50,9 +50,7 @@ struct UnsplashKeyringTests {
 /// Tests in a session without a keyring.
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashWithoutKeyringTests {
-    @Test func `a login without a keyring recommends an installation and does not use the code`()
-        async throws
-    {
+    @Test func `a login without a keyring recommends one and uses no code`() async throws {
         let fixture = try await UnsplashFixture(setup: .clientID)
         let (login, url) = try await fixture.startLogin()
         async let failure = errorReply { _ = try await login.wait() }

@@ -33,9 +33,7 @@ struct UnsplashTests {
         #expect(try await keyring.search(["account": "unsplash_ada"]) == ([], []))
     }
 
-    @Test func `a walk through 600 photos is complete while 100 are added and 20 deleted`()
-        async throws
-    {
+    @Test func `a walk is complete while 100 photos are added and 20 deleted`() async throws {
         let fixture = try await UnsplashFixture(photoCount: 600)
         fixture.unsplash.settings.requestsPerHour = 100_000
         let ada = try await fixture.logIn("ada")

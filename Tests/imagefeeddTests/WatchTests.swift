@@ -8,10 +8,7 @@ import UnsplashSimulator
 /// Tests of a client that reads a page once and then only listens.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct WatchTests {
-    @Test
-    func `a listening client gets new photos within the refresh interval, also after it changes`()
-        async throws
-    {
+    @Test func `a new refresh interval applies to clients that listen`() async throws {
         let (fixture, ada) = try await logIn(to: UnsplashFixture())
         let listener = try TestClient()
         _ = try await listener.service.account(ada.path).page("", cursor: "", count: 30)

@@ -10,8 +10,7 @@ import Testing
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceFaultTests {
     @Test(arguments: [TestedProvider.unsplash, .unsplashPlugin])
-    func `a like is queued while the service is unavailable`(provider: TestedProvider) async throws
-    {
+    func `a like is queued while a service is unavailable`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         try await fixture.daemon.stop()
         fixture.service.stop()
@@ -26,9 +25,7 @@ struct AcceptanceFaultTests {
     }
 
     @Test(arguments: TestedProvider.withFaults)
-    func `cached data are served while the service is unavailable`(provider: TestedProvider)
-        async throws
-    {
+    func `cached data are served without the service`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         let image = try await ada.imagePath(ids[0], size: "regular")
         let profile = try await ada.properties(.profile)
@@ -71,9 +68,7 @@ struct AcceptanceFaultTests {
     }
 
     @Test(arguments: TestedProvider.onePerLanguage)
-    func `equal concurrent calls share one request and many calls cause few requests`(
-        provider: TestedProvider
-    ) async throws {
+    func `many calls cause few requests`(provider: TestedProvider) async throws {
         let (fixture, ada) = try await logIn(to: provider.serviceFixture())
         let countBefore = fixture.requestCount
         // Some providers request the feed during the login.
@@ -155,9 +150,7 @@ struct AcceptanceFaultTests {
     }
 
     @Test(arguments: TestedProvider.onePerSecret)
-    func `an account continues when its locked keyring is unlocked`(provider: TestedProvider)
-        async throws
-    {
+    func `an account continues with an unlocked keyring`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.secretFixture())
         try await fixture.daemon.stop()
         let keyring = try PrivateKeyring.current.connect()

@@ -14,9 +14,7 @@ struct AcceptanceLoginTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `the code or the final address of the browser can be pasted`(provider: TestedProvider)
-        async throws
-    {
+    func `a code or the final address can be pasted`(provider: TestedProvider) async throws {
         let fixture = try await provider.browserFixture()
         for paste in fixture.showsCodes ? ["code", "address"] : ["address"] {
             let (login, url) = try await fixture.startLogin([.manual: .bool(true)])
@@ -43,9 +41,7 @@ struct AcceptanceLoginTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `concurrent logins are independent and can be denied or cancelled`(
-        provider: TestedProvider
-    ) async throws {
+    func `concurrent logins can be denied or cancelled`(provider: TestedProvider) async throws {
         let fixture = try await provider.browserFixture()
         let (denied, deniedURL) = try await fixture.startLogin()
         async let refusal = errorReply { _ = try await denied.wait() }
@@ -84,9 +80,7 @@ struct AcceptanceLoginTests {
     ]
 
     @Test(arguments: TestedProvider.withBrowserAndFaults)
-    func `a failure of the service fails the login without leaving data`(
-        provider: TestedProvider
-    ) async throws {
+    func `a failed login leaves no data`(provider: TestedProvider) async throws {
         let fixture = try await provider.browserFixture()
         // After the first login, the client registration exists.
         try await fixture.logIn("bob")
@@ -110,9 +104,7 @@ struct AcceptanceLoginTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `a login that is cancelled late revokes its token`(
-        provider: TestedProvider
-    ) async throws {
+    func `a login that is cancelled late revokes its token`(provider: TestedProvider) async throws {
         let fixture = try await provider.browserFixture()
         let gate = fixture.service.hold(fixture.pattern(.user))
         let (login, url) = try await fixture.startLogin()
@@ -131,9 +123,7 @@ struct AcceptanceLoginTests {
     }
 
     @Test(arguments: TestedProvider.withBrowserAndFaults)
-    func `no secret is disclosed or sent to another server`(
-        provider: TestedProvider
-    ) async throws {
+    func `no secret is disclosed or sent to another server`(provider: TestedProvider) async throws {
         let recording = try await BusRecording()
         let (fixture, ada, ids) = try await readFeed(of: provider.browserFixture())
         _ = try await ada.like(ids[0])

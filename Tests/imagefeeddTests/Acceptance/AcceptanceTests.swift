@@ -11,9 +11,7 @@ import Testing
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceTests {
     @Test(arguments: TestedProvider.allCases)
-    func `a user can log in, walk through the feed, log out and log in again`(
-        provider: TestedProvider
-    ) async throws {
+    func `a user can log in, read the feed and log out`(provider: TestedProvider) async throws {
         let (fixture, ada) = try await logIn(to: provider.fixture())
         #expect(ada.path == ServiceName.accounts.appending(fixture.accountID("ada")))
         #expect(try await fixture.accounts() == [fixture.accountID("ada")])
@@ -57,9 +55,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.allCases)
-    func `photos, images and the profile are those of the service`(
-        provider: TestedProvider
-    ) async throws {
+    func `photos and profiles are those of the service`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.fixture())
         let photo = try await ada.photo(ids[0])
         #expect(photo["id"] == .string(ids[0]))
@@ -134,9 +130,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withFaultsAndLikes)
-    func `likes are sent once and queued until they can be sent`(
-        provider: TestedProvider
-    ) async throws {
+    func `likes are sent once, and queued until then`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
         for _ in 0..<2 { #expect(try await ada.like(ids[2]) == .done) }
         #expect(fixture.service.requests(fixture.pattern(.like)).count == 1)
@@ -175,9 +169,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withUsers)
-    func `two accounts have separate photos, likes and tokens`(
-        provider: TestedProvider
-    ) async throws {
+    func `two accounts have separate likes and tokens`(provider: TestedProvider) async throws {
         let (fixture, ada) = try await logIn(to: provider.fixture())
         let bob = try await fixture.logIn("bob")
         #expect(
@@ -219,8 +211,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withBrowser)
-    func `a rejected token requires a login of the same user`(provider: TestedProvider) async throws
-    {
+    func `a rejected token requires a login of its user`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.browserFixture())
         fixture.revokeTokens(of: "ada")
         await expectError(.needsLogin) { _ = try await ada.refresh("") }
@@ -255,9 +246,7 @@ struct AcceptanceTests {
     }
 
     @Test(arguments: TestedProvider.withKey + TestedProvider.withPolling)
-    func `a rejected key requires another one and no key is disclosed`(
-        provider: TestedProvider
-    ) async throws {
+    func `a rejected key is replaced, and no key is shown`(provider: TestedProvider) async throws {
         let recording = try await BusRecording()
         let (fixture, ada, ids) = try await readFeed(of: provider.secretFixture())
         fixture.revokeTokens(of: "ada")
