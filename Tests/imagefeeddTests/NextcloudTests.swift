@@ -61,35 +61,6 @@ struct NextcloudTests {
         #expect(server.requests(on: .unrelated).isEmpty)
     }
 
-    @Test func `a session at the terminal works, and its logout revokes access`() async throws {
-        let fixture = try await NextcloudFixture(path: "/nextcloud")
-        let server = fixture.server
-        let unnamed = try await Terminal.run("login", "nextcloud", "--no-browser")
-        #expect(unnamed.exit == .code(64) && unnamed.error.contains("--server"))
-        let login = try Terminal.start(
-            ["login", "nextcloud", "--server", server.url, "--no-browser"])
-        let address = try await login.firstLine()
-        #expect(server.confirm(address, as: "ada"))
-        let loggedIn = try await login.result()
-        #expect(loggedIn.exit == .code(0), "\(loggedIn.error)")
-        let id = fixture.accountID("ada")
-        #expect(loggedIn.output == "\(address)\n\(id)\n")
-        let photo = "\(id)/\(server.photos[2])"
-        let feed = try await Terminal.run("feed", "--count", "5")
-        #expect(feed.output.contains(photo), "\(feed.error)")
-        let like = try await Terminal.run("like", photo)
-        #expect(like.output == "\(photo)\tliked\tdone\n", "\(like.error)")
-        #expect(server.likes(of: "ada") == [server.photos[2]])
-        let file = try PrivateBus.current.directory.appending("photo.jpg")
-        _ = try await Terminal.output("download", photo, "--output", file)
-        #expect(try Data(contentsOf: URL(filePath: file)).starts(with: fixture.imageBeginning))
-        #expect(server.requests("GET /nextcloud/remote.php/dav/files/ada/Photos/*").count == 1)
-        #expect(server.passwords.count == 1)
-        _ = try await Terminal.output("logout", "--yes")
-        try await server.waitForReplies("DELETE /nextcloud/ocs/v2.php/core/apppassword")
-        #expect(server.passwords.isEmpty)
-    }
-
     @Test func `no revoked password is sent, and a failed logout says so`() async throws {
         let fixture = try await NextcloudFixture()
         let server = fixture.server

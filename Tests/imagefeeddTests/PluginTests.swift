@@ -143,22 +143,6 @@ struct PluginTests {
         }
     }
 
-    @Test func `a crash of a plugin affects only its own accounts`() async throws {
-        try Pictures.add(["a"])
-        let fixture = try await PluginContext.start().fixture
-        let local = try await fixture.client.logIn("ada")
-        let account = try await fixture.logIn()
-        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
-        let added = try await fixture.signals("InterfacesAdded")
-        try PrivateBus.current.directory.write(
-            "import os\nos.abort()\n", to: "home/.local/share/imagefeed/providers/rss/rss.py")
-        try fixture.installManifest()
-        try await fixture.waitForProvider(added)
-        await expectError(.serviceFailed) { _ = try await account.refresh("") }
-        #expect(try await fixture.client.titles(local) == ["a"])
-        #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
-    }
-
     @Test(.timeLimit(.minutes(10))) func `repeated changes of a manifest leak no descriptors`()
         async throws
     {

@@ -89,33 +89,4 @@ struct ReadOnlyTests {
         try await fixture.daemon.stop()
         #expect(try !hasPhotos())
     }
-
-    @Test(.enabled { try await Refusal.isPossible })
-    func `a store without permission to write is written again once there is`() async throws {
-        let (fixture, ada, ids) = try await readFeed(of: UnsplashFixture(), count: 20)
-        try await fixture.daemon.stop()
-        let file = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
-        chmod(file, 0o400)
-        try await fixture.start(launcher: Refusal.launcher)
-        #expect(try await ada.ids(count: 20) == ids)
-        await expectReadOnly { _ = try await ada.like(ids[0]) }
-        // SQLite gives its other files the same mode.
-        for suffix in ["", "-wal", "-shm"] { chmod(file + suffix, 0o600) }
-        #expect(try await ada.like(ids[0]) == .done)
-        try await ada.setLabel("A")
-        try await fixture.restart()
-        #expect(try await fixture.property(ada, "Label") == .string("A"))
-    }
-
-    @Test(.enabled { try await Refusal.isPossible })
-    func `a data folder of another user leaves the daemon without accounts`() async throws {
-        let daemon = try await RunningDaemon()
-        try await TestClient().logIn("ada")
-        try await daemon.stop()
-        let folder = try PrivateBus.current.directory.appending(Disk.data)
-        #expect(chown(folder, 65_534, 65_534) == 0)
-        _ = try await RunningDaemon(launcher: Refusal.launcher)
-        let client = try TestClient()
-        await expectReadOnly { _ = try await client.logIn("ada") }
-    }
 }

@@ -33,18 +33,6 @@ struct UnsplashKeyringTests {
         try await fixture.restart()
         #expect(try await fixture.accounts().isEmpty)
     }
-
-    @Test func `a replaced keyring is used`() async throws {
-        let (fixture, ada) = try await logIn(to: UnsplashFixture())
-        let bus = try PrivateBus.current
-        try await PrivateKeyring.current.stop()
-        let another = try await PrivateKeyring.start(
-            address: bus.address, environment: bus.environment)
-        _ = try await ada.refresh("")
-        try await ada.logout()
-        #expect(try await fixture.property(ada, "State") == .string("logged-out"))
-        another.kill(9)
-    }
 }
 
 /// Tests in a session without a keyring.

@@ -92,21 +92,6 @@ struct UserTests {
         #expect(try await client.titles(again) == ["a"])
     }
 
-    @Test func `impossible logins report the reason`() async throws {
-        let (_, client) = try await startDaemon()
-        await expectError(.noSuchUser) { try await client.logIn("ada", registers: false) }
-        let account = try await client.logIn("ada")
-        await expectError(.alreadyLoggedIn) { try await client.logIn("ADA", registers: false) }
-        await expectError(.userExists) { try await client.logIn("Ada") }
-        try await account.logout()
-        await expectError(.userExists) { try await client.logIn("ada") }
-        try await account.remove()
-        let objects = try await client.service.objects()
-        #expect(objects[account.path] == nil)
-        await expectError(.noSuchUser) { try await client.logIn("ada", registers: false) }
-        try await client.logIn("ada")
-    }
-
     @Test func `a second login of a local user prints the account again`() async throws {
         _ = try await RunningDaemon()
         let register = [

@@ -28,8 +28,7 @@ struct AcceptanceLoginTests {
             }
             #expect(try await state(login) == "waiting")
             try await login.submitCode(paste == "code" ? "  \(code)\n" : redirect.address)
-            #expect(
-                try await login.wait() == ServiceName.accounts.appending(fixture.accountID("ada")))
+            #expect(try await login.wait() == fixture.account(of: "ada").path)
             #expect(try await state(login) == "succeeded")
             await expectError(.cancelled) { try await login.submitCode(code) }
         }
@@ -62,7 +61,7 @@ struct AcceptanceLoginTests {
         async let bob = second.wait()
         async let ada = first.wait()
         let redirect = try await fixture.service.approve(secondURL, as: "bob")
-        #expect(try await bob == ServiceName.accounts.appending(fixture.accountID("bob")))
+        #expect(try await bob == fixture.account(of: "bob").path)
         #expect(try await state(first) == "waiting")
         // A repeated or forged redirect has no effect.
         let base = redirect.address.prefix { $0 != "?" }
@@ -72,7 +71,7 @@ struct AcceptanceLoginTests {
         }
         #expect(try await state(first) == "waiting")
         try await fixture.service.approve(firstURL, as: "ada")
-        #expect(try await ada == ServiceName.accounts.appending(fixture.accountID("ada")))
+        #expect(try await ada == fixture.account(of: "ada").path)
     }
 
     nonisolated private static let faults: [Fault] = [
@@ -101,25 +100,6 @@ struct AcceptanceLoginTests {
         }
         #expect(try await fixture.accounts() == [fixture.accountID("bob")])
         try await fixture.logIn("ada")
-    }
-
-    @Test(arguments: TestedProvider.withBrowser)
-    func `a login that is cancelled late revokes its token`(provider: TestedProvider) async throws {
-        let fixture = try await provider.browserFixture()
-        let gate = fixture.service.hold(fixture.pattern(.user))
-        let (login, url) = try await fixture.startLogin()
-        async let redirect = fixture.service.approve(url, as: "ada")
-        try await fixture.service.waitForRequests(fixture.pattern(.user))
-        try await login.cancel()
-        gate.release()
-        if fixture.requestsPerRevocation > 0 {
-            try await fixture.service.waitForReplies(
-                fixture.pattern(.revocation), count: fixture.requestsPerRevocation)
-            for token in fixture.tokens { #expect(!fixture.isValid(token)) }
-        }
-        _ = try await redirect
-        #expect(try await fixture.accounts().isEmpty)
-        try await fixture.expectNoTrace(of: "ada", Array(fixture.tokens))
     }
 
     @Test(arguments: TestedProvider.withBrowserAndFaults)
