@@ -6,8 +6,6 @@ import Testing
 /// Tests of the error replies to invalid calls.
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct BadInputTests {
-    private static let properties: InterfaceName = "org.freedesktop.DBus.Properties"
-
     /// Starts the daemon with four photos, two of them in an album, and logs in ada and bob.
     private func start() async throws -> (TestClient, ada: AccountClient, bob: AccountClient) {
         let (_, client, ada) = try await startWithUser(["a", "b", "sub/c", "sub/d"])
@@ -18,23 +16,20 @@ struct BadInputTests {
         let (client, ada, _) = try await start()
         let proxy = client.proxy(ada.path)
         let root = client.proxy(ServiceName.root)
-        await expectError(.invalidArgs) { try await proxy.perform(.feed, "GetPage") }
-        await expectError(.invalidArgs) { try await proxy.perform(.feed, "GetPage", "", "", "1") }
-        await expectError(.invalidArgs) {
-            try await proxy.perform(.feed, "GetPage", "", "", 1 as Int32)
-        }
-        await expectError(.invalidArgs) { try await proxy.perform(.feed, "GetPhoto", 1 as UInt32) }
-        await expectError(.invalidArgs) { try await proxy.perform(.account, "Logout", "now") }
-        await expectError(.invalidArgs) { try await root.perform(.manager, "Login", "local") }
-        await expectError(.invalidArgs) {
-            try await root.perform(.manager, "Login", "local", ["username": "ada"])
-        }
-        await expectError(.invalidArgs) { try await proxy.perform(Self.properties, "Get", "x") }
-        await expectError(.invalidArgs) { try await proxy.set(.account, "Label", to: 1 as UInt32) }
-        await expectError(.invalidArgs) { try await proxy.set(.account, "Label", to: "") }
-        await expectError(.invalidArgs) {
-            try await root.set(.manager, "DefaultAccount", to: ada.path.text)
-        }
+        let calls: [() async throws -> Void] = [
+            { try await proxy.perform(.feed, "GetPage") },
+            { try await proxy.perform(.feed, "GetPage", "", "", "1") },
+            { try await proxy.perform(.feed, "GetPage", "", "", 1 as Int32) },
+            { try await proxy.perform(.feed, "GetPhoto", 1 as UInt32) },
+            { try await proxy.perform(.account, "Logout", "now") },
+            { try await root.perform(.manager, "Login", "local") },
+            { try await root.perform(.manager, "Login", "local", ["username": "ada"]) },
+            { try await proxy.perform("org.freedesktop.DBus.Properties", "Get", "x") },
+            { try await proxy.set(.account, "Label", to: 1 as UInt32) },
+            { try await proxy.set(.account, "Label", to: "") },
+            { try await root.set(.manager, "DefaultAccount", to: ada.path.text) },
+        ]
+        for call in calls { await expectError(.invalidArgs, call) }
         #expect(try await ada.properties(.account)["Label"] == .string("ada"))
     }
 
@@ -120,10 +115,8 @@ struct BadInputTests {
                 try await client.proxy(ada.path).perform(.profile, "SetAvatar", photo)
             }
         }
-        let provider = client.proxy(ServiceName.providers.appending("local"))
-        let settings: [String: Variant] = ["client_id": .string("x")]
         await expectError(.notSupported) {
-            try await provider.perform(.provider, "Configure", settings)
+            try await client.provider("local").configure([.clientID: .string("x")])
         }
     }
 }

@@ -1,5 +1,6 @@
 import DBus
 import Dispatch
+import Foundation
 import Glibc
 import TestSupport
 import Testing
@@ -30,14 +31,8 @@ enum Destination {
 
     /// Reads to the end of the file.
     nonisolated static func read(_ descriptor: FileDescriptor) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = Glibc.read(descriptor.rawValue, &buffer, buffer.count)
-            guard count >= 0 else { throw SystemError("read", errno) }
-            guard count > 0 else { return bytes }
-            bytes += buffer[..<count]
-        }
+        let file = FileHandle(fileDescriptor: descriptor.rawValue, closeOnDealloc: false)
+        return Array(try file.readToEnd() ?? Data())
     }
 }
 

@@ -270,10 +270,8 @@ func files(holding texts: [String]) async throws -> [String] {
     let directory = try PrivateBus.current.directory
     let search = try ChildProcess(
         "/bin/grep",
-        ["-rlaF", "-D", "skip", "-f", "-", "home", "run", "tmp"].map {
-            ["home", "run", "tmp"].contains($0) ? directory.appending($0) : $0
-        }, environment: directory.environment,
-        input: texts.joined(separator: "\n") + "\n")
+        ["-rlaF", "-D", "skip", "-f", "-"] + ["home", "run", "tmp"].map(directory.appending),
+        environment: directory.environment, input: texts.joined(separator: "\n") + "\n")
     let (exit, output, error) = try await search.result()
     #expect(exit == .code(output.isEmpty ? 1 : 0), "\(error)")
     return output.split(separator: "\n").map(String.init)

@@ -1,3 +1,4 @@
+import Contract
 import DBus
 import TestSupport
 import Testing
@@ -9,6 +10,10 @@ struct UnsplashTerminalTests {
     @Test func `a session at the terminal works and its logout leaves no data`() async throws {
         let fixture = try await UnsplashFixture(photoCount: 150, setup: .addresses)
         let unsplash = fixture.unsplash
+        let help = try await fixture.client.provider("unsplash").properties()["Help"]?.string
+        #expect(help?.contains("https://unsplash.com/oauth/applications") == true)
+        let local = try await fixture.client.provider("local").properties()
+        #expect(local["Help"] == .string(""))
         #expect(try await Terminal.run("login", "unsplash", "--no-browser").exit == .code(78))
         _ = try await Terminal.output("configure", "unsplash", "--client-id", unsplash.clientID)
         let withoutSecret = try await Terminal.run("login", "unsplash", "--no-browser")

@@ -32,10 +32,16 @@ final class LocalFixture: ProviderFixture {
         return account
     }
 
+    private var defaultAccount: AccountClient {
+        get async throws {
+            let manager = try await client.service.manager.properties()
+            return client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
+        }
+    }
+
     /// Returns the IDs by title, because the daemon assigns the IDs.
     private func idsByName() async throws -> [String: String] {
-        let manager = try await client.service.properties()
-        let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
+        let account = try await defaultAccount
         var ids: [String: String] = [:]
         var cursor = ""
         repeat {
@@ -73,9 +79,7 @@ final class LocalFixture: ProviderFixture {
     }
 
     private func refresh() async throws {
-        let manager = try await client.service.properties()
-        let account = client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
-        _ = try await account.refresh("")
+        _ = try await defaultAccount.refresh("")
     }
 
     /// Returns the photos that the daemon shows as liked; it is the only source of this state.
