@@ -17,10 +17,10 @@ struct CombinedObjectTests {
     /// Starts the daemon with one account for each user, whose photos are the newest first, and a client.
     private func start(
         _ users: KeyValuePairs<String, [(id: String, created: Int64)]>, listens: Bool = false
-    ) async throws -> (BusFixture, CombinedClient) {
+    ) async throws -> (BusFixture, ListeningClient) {
         for (user, photos) in users { service.update(user) { $0.photos = photos } }
         let fixture = try await BusFixture(users.map { $0.key }, service)
-        let client = try CombinedClient()
+        let client = try ListeningClient()
         if listens { try await client.listen() }
         return (fixture, client)
     }
@@ -29,7 +29,7 @@ struct CombinedObjectTests {
 
     @Test func `the combined account exists while an account is logged in`() async throws {
         let (fixture, client) = try await start(["ada": [], "bob": []])
-        let services = ServiceClient(client.connection)
+        let services = ServiceClient(try client.connection)
         let interfaces = try #require(try await services.objects()[ServiceName.combined])
         #expect(
             interfaces.keys.filter { $0.hasPrefix("org.imagefeed") }.sorted() == [
@@ -56,10 +56,10 @@ struct CombinedObjectTests {
 
     @Test func `the sources are all accounts, likes, and memories if they exist`() async throws {
         let (fixture, client) = try await start(["ada": [("a1", 50)]])
-        #expect(try await client.combined.like("service_ada/a1") == .done)
+        #expect(try await client.account.like("service_ada/a1") == .done)
         try await fixture.until { fixture.engine.combined.likeCount == 1 }
         #expect(
-            try await client.combined.sources() == [
+            try await client.account.sources() == [
                 source("all", "All accounts", .feed),
                 source("likes", "Liked photos", .likes, count: 1),
             ])
@@ -67,7 +67,7 @@ struct CombinedObjectTests {
         let next = FakeService(capabilities: [.feed, .like, .memories])
         let later = try await BusFixture(["ada"], next)
         #expect(
-            try await client.combined.sources() == [
+            try await client.account.sources() == [
                 source("all", "All accounts", .feed),
                 source("likes", "Liked photos", .likes, count: 0),
                 source("memories", "Memories", .feed),
@@ -92,7 +92,7 @@ struct CombinedObjectTests {
         service.update("ada") { $0.photos.insert((id: "a0", created: 90), at: 0) }
         let next = try await BusFixture(["ada", "bob"], service, after: fixture.directory)
         #expect(try await client.page(cursor) == (ids: ["service_bob/b2"], next: ""))
-        let photo = try await client.combined.page("", cursor: "", count: 1).photos[0]
+        let photo = try await client.account.page("", cursor: "", count: 1).photos[0]
         #expect(photo["id"]?.string == "service_ada/a1")
         #expect(photo["account"]?.objectPath == (try next.account("ada")).path)
         #expect(photo["created"]?.int64 == 50)
@@ -112,7 +112,7 @@ struct CombinedObjectTests {
         service.update("limited") { $0.error = ProviderError.rateLimited(until: nil) }
         service.update("locked") { $0.error = SecretStoreError.locked("It is locked.") }
         let fixture = try await BusFixture(users, service)
-        let client = try CombinedClient()
+        let client = try ListeningClient()
         try await client.listen()
         async let page = client.page(count: 1)
         try await service.users.wait { $0.values.allSatisfy { !$0.requests.isEmpty } ? true : nil }
@@ -188,10 +188,10 @@ struct CombinedObjectTests {
         let (fixture, client) = try await start(
             ["ada": [("a1", 50)], "bob": [("x/y", 40)]], listens: true)
         _ = try await client.page()
-        #expect(try await client.combined.like("service_bob/x/y") == .done)
+        #expect(try await client.account.like("service_bob/x/y") == .done)
         try await client.wait(for: "changed service_bob/x/y true")
         try await client.wait(for: "like service_bob/x/y true 1")
-        #expect(try await client.combined.like("service_ada/a1") == .done)
+        #expect(try await client.account.like("service_ada/a1") == .done)
         try await fixture.until { fixture.engine.combined.likeCount == 2 }
         #expect(try await client.property(.like, "Count").uint32 == 2)
         #expect(
@@ -199,20 +199,20 @@ struct CombinedObjectTests {
                 "service_ada/a1", "service_bob/x/y",
             ])
         service.update("ada") { $0.error = HTTPError.unreachable("It cannot be reached.") }
-        #expect(try await client.combined.unlike("service_ada/a1") == .queued)
+        #expect(try await client.account.unlike("service_ada/a1") == .queued)
         #expect(try await client.property(.like, "Pending").strings == ["service_ada/a1"])
         try await client.wait(for: "property Pending")
         service.update("bob") { $0.likeError = ProviderError.refused("Not this one.") }
         await #expect(throws: BusError.self) {
-            _ = try await client.combined.unlike("service_bob/x/y")
+            _ = try await client.account.unlike("service_bob/x/y")
         }
         try await client.wait(
             for: "failed service_bob/x/y false org.imagefeed.ImageFeed1.Error.ServiceFailed")
         let removed = AccountEvent.photosRemoved([PhotoID("x/y")])
         fixture.busService.handle(.account(try fixture.account("bob"), removed))
         try await client.wait(for: "removed [\"service_bob/x/y\"]")
-        #expect(try await client.combined.toggleLike("service_ada/a1").liked)
-        await #expect(throws: BusError.self) { _ = try await client.combined.like("a1") }
+        #expect(try await client.account.toggleLike("service_ada/a1").liked)
+        await #expect(throws: BusError.self) { _ = try await client.account.like("a1") }
     }
 
     @Test func `simultaneous updates of several accounts are announced once`() async throws {
@@ -250,7 +250,7 @@ struct CombinedObjectTests {
             $0.likeError = ProviderError.notFound("There is no such like.")
         }
         await #expect(throws: BusError.self) {
-            _ = try await client.combined.like("service_bob/x/y")
+            _ = try await client.account.like("service_bob/x/y")
         }
         try await client.wait(for: "failed: There is no photo \"service_bob/x/y\".")
         withExtendedLifetime(fixture) {}
@@ -268,12 +268,12 @@ struct CombinedObjectTests {
         client.signals.update { $0 = [] }
         try await fixture.account("ada").setDefaultSource(SourceID("topic"))
         try await client.wait(for: "updated all 0")
-        try await client.combined.setDefaultSource("likes")
+        try await client.account.setDefaultSource("likes")
         try await client.wait(for: "property DefaultSource")
         #expect(!client.signals.value.contains("updated likes 0"))
         #expect(try await client.page().ids == [])
         await #expect(throws: BusError.self) {
-            try await client.combined.setDefaultSource("memories")
+            try await client.account.setDefaultSource("memories")
         }
     }
 }

@@ -1,5 +1,4 @@
 import DBus
-import EngineCore
 import EngineModel
 import ProviderKit
 import Testing

@@ -27,7 +27,7 @@ final class FeedFixture: BusFixture {
         get throws { try #require(busService.accounts[account.id]) }
     }
 
-    func connect() throws -> FeedClient { try FeedClient(account.path) }
+    func connect() throws -> ListeningClient { try ListeningClient(account.path) }
 
     /// Advances the clock and the time of day.
     func pass(_ duration: Duration) {
@@ -65,48 +65,5 @@ final class FeedFixture: BusFixture {
                 .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus.Debug.Stats",
                 "GetAllMatchRules"))
         return (rules[connection.uniqueName.text] ?? []).filter { $0.contains("NameOwnerChanged") }
-    }
-}
-
-/// A client with its own connection.
-@MainActor
-final class FeedClient {
-    /// The unique name of the client.
-    let name: String
-    /// The `Updated` signals.
-    let updates = Observed<[String]>()
-    private let path: ObjectPath
-    private var openConnection: BusConnection?
-    private var subscription: SignalSubscription?
-
-    init(_ path: ObjectPath) throws {
-        let connection = try PrivateBus.current.connect()
-        self.path = path
-        name = connection.uniqueName.text
-        openConnection = connection
-    }
-
-    var connection: BusConnection { get throws { try #require(openConnection) } }
-    var account: AccountClient { get throws { ServiceClient(try connection).account(path) } }
-
-    /// Subscribes to `Updated`.
-    func listen() async throws {
-        subscription = try await connection.subscribe(
-            MatchRule(sender: ServiceName.bus, path: path, member: "Updated")
-        ) { [updates] signal in
-            guard let (source, new): (String, UInt32) = try? signal.read() else { return }
-            updates.append("\(source) \(new)")
-        }
-        _ = try await connection.owner(of: ServiceName.bus)
-    }
-
-    func ids(_ source: String = "", count: UInt32 = 30) async throws -> [String] {
-        try await account.page(source, cursor: "", count: count).photos.map(\.id)
-    }
-
-    /// Leaves the bus.
-    func disconnect() {
-        subscription = nil
-        openConnection = nil
     }
 }

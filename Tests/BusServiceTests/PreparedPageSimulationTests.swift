@@ -1,5 +1,4 @@
 import Contract
-import ProviderKit
 import TestSupport
 import Testing
 

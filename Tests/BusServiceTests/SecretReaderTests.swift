@@ -1,4 +1,3 @@
-import EngineCore
 import EngineModel
 import Glibc
 import ProviderKit

@@ -3,23 +3,37 @@ import DBus
 import TestSupport
 import Testing
 
-/// A client of the combined account with its own connection.
+/// A client of one account with its own connection.
 @MainActor
-final class CombinedClient {
-    let connection: BusConnection
-    /// The signals of the combined account, as text.
+final class ListeningClient {
+    /// The signals of the account, as text.
     let signals = Observed<[String]>()
+    /// The signals `Updated` alone.
+    let updates = Observed<[String]>()
+    private let path: ObjectPath
+    private var openConnection: BusConnection?
     private var subscriptions: [SignalSubscription] = []
 
-    init() throws { connection = try PrivateBus.current.connect() }
+    init(_ path: ObjectPath = ServiceName.combined) throws {
+        self.path = path
+        openConnection = try PrivateBus.current.connect()
+    }
 
-    var combined: AccountClient { ServiceClient(connection).combined }
+    var connection: BusConnection { get throws { try #require(openConnection) } }
+    var account: AccountClient { get throws { ServiceClient(try connection).account(path) } }
+
+    /// Leaves the bus.
+    func disconnect() {
+        subscriptions = []
+        openConnection = nil
+    }
 
     /// Subscribes to the signals.
     func listen() async throws {
-        let signals = signals
+        let (signals, updates) = (signals, updates)
         try await subscribe("Updated") { signal in
             let (source, new): (String, UInt32) = try signal.read()
+            updates.append("\(source) \(new)")
             signals.append("updated \(source) \(new)")
         }
         try await subscribe("PhotoChanged") { signal in
@@ -52,7 +66,7 @@ final class CombinedClient {
     ) async throws {
         subscriptions.append(
             try await connection.subscribe(
-                MatchRule(sender: ServiceName.bus, path: ServiceName.combined, member: member)
+                MatchRule(sender: ServiceName.bus, path: path, member: member)
             ) { try? handler($0) })
     }
 
@@ -61,15 +75,18 @@ final class CombinedClient {
         try await signals.wait { $0.contains(signal) ? true : nil }
     }
 
+    func ids(_ source: String = "", count: UInt32 = 30) async throws -> [String] {
+        try await page(count: count, source: source).ids
+    }
+
     func page(
         _ cursor: String = "", count: UInt32 = 30, source: String = ""
     ) async throws -> (ids: [String], next: String) {
-        let (photos, next) = try await combined.page(source, cursor: cursor, count: count)
+        let (photos, next) = try await account.page(source, cursor: cursor, count: count)
         return (photos.compactMap { $0["id"]?.string }, next)
     }
 
     func property(_ interface: InterfaceName, _ name: MemberName) async throws -> Variant {
-        try await BusProxy(connection, ServiceName.bus, ServiceName.combined).property(
-            interface, name)
+        try await BusProxy(connection, ServiceName.bus, path).property(interface, name)
     }
 }
