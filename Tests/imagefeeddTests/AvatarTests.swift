@@ -3,7 +3,6 @@ import DBus
 import Foundation
 import TestSupport
 import Testing
-import UnsplashSimulator
 
 /// Tests of the avatars of local users, which the image helper makes from photos.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor

@@ -34,42 +34,6 @@ struct LifeTests {
         #expect(result.error.split(separator: "\n").count == 1)
     }
 
-    @Test func `a daemon that the bus starts shows all accounts in its first reply`() async throws {
-        let (daemon, client) = try await startDaemon()
-        let paths = [try await client.logIn("ada").path, try await client.logIn("bob").path]
-        try await daemon.kill()
-        let variables = try RunningDaemon.environment().map { "'\($0.key)=\($0.value)'" }
-        try PrivateBus.current.addService(
-            ServiceName.bus,
-            command: "/usr/bin/env \(variables.joined(separator: " ")) '\(RunningDaemon.path)'")
-        try await BusProxy(client.connection, .bus, "/org/freedesktop/DBus")
-            .perform("org.freedesktop.DBus", "ReloadConfig")
-        let objects = try await client.service.objects()
-        for path in paths {
-            #expect(objects[path]?[InterfaceName.feed.text] != nil)
-            let state = objects[path]?[InterfaceName.account.text]?["State"]?.string
-            #expect(["loading", "ready"].contains(state))
-        }
-        let id = try await client.process()
-        try await client.connection.waitForOwner(of: ServiceName.bus, isGone: true) {
-            Glibc.kill(id, SIGTERM)
-        }
-    }
-
-    @Test func `SIGHUP applies a new pictures folder`() async throws {
-        try Pictures.add(["a"])
-        try Pictures.add("b.png", folder: "home/Other")
-        let (daemon, client, account) = try await startWithUser()
-        #expect(try await client.titles(account) == ["a"])
-        let updates = try await Signals(client.connection, account.path, .feed, "Updated")
-        try RunningDaemon.configure("[Provider local]\nDirectory=Other\n")
-        daemon.process.kill(SIGHUP)
-        _ = try await updates.messages.elements(1)
-        try await client.waitUntilReady(account)
-        // The signal may be that of the first scan.
-        try await poll { try await client.titles(account) == ["b"] }
-    }
-
     @Test func `SIGHUP with the same pictures folder changes nothing`() async throws {
         let (daemon, client, account) = try await startWithUser(
             ["a"], arguments: ["--log-level", "info"])

@@ -1,5 +1,4 @@
 import Contract
-import DBus
 import Foundation
 import TestSupport
 import Testing

@@ -2,10 +2,8 @@ import Contract
 import DBus
 import Glibc
 import MastodonSimulator
-import ProviderKit
 import TestSupport
 import Testing
-import UnsplashSimulator
 
 /// Tests of accounts at servers that the user names.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
@@ -145,22 +143,6 @@ struct MastodonTests {
             #expect(fixture.server.requests(on: .handles).count - count < 30)
         }
         #expect(fixture.server.requests(on: .handles).allSatisfy { $0["Authorization"] == nil })
-    }
-
-    @Test func `sensitive photos are hidden and the setting applies immediately`() async throws {
-        let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
-        let hidden = fixture.server.photos()
-        let all = fixture.server.photos(showingSensitive: true)
-        #expect(all.count > hidden.count)
-        #expect(try await fixture.walk(ada) == hidden)
-        let text = try RunningDaemon.configuration
-        try await fixture.daemon.configure(text + "ShowSensitive=true\n")
-        try await fixture.wait(ada, "ready")
-        try await poll { (try? await fixture.walk(ada)) == all }
-        let marked = try await ada.photo(try #require(all.first { !hidden.contains($0) }))
-        #expect(marked["sensitive"] == .bool(true))
-        try await fixture.daemon.configure(text)
-        try await poll { (try? await fixture.walk(ada)) == hidden }
     }
 
     @Test func `the end of a rate limit is read in any language`() async throws {

@@ -1,5 +1,3 @@
-import Contract
-import DBus
 import Foundation
 import Glibc
 import TestSupport

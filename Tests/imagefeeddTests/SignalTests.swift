@@ -1,6 +1,5 @@
 import Contract
 import DBus
-import Glibc
 import TestSupport
 import Testing
 
@@ -56,7 +55,7 @@ struct SignalTests {
         #expect(cursor.isEmpty)
     }
 
-    @Test func `a logged-in account never has the state logged-out`() async throws {
+    @Test func `a reload shows another folder, never in the state logged-out`() async throws {
         let (first, client, account) = try await startWithUser(["a"])
         let changes = try await Signals(propertiesOf: account.path, client.connection)
         try await first.stop()
@@ -65,6 +64,7 @@ struct SignalTests {
         try Pictures.add("b.png", folder: "home/Other")
         try await daemon.configure("[Provider local]\nDirectory=Other\n")
         try await client.waitUntilReady(account)
+        try await poll { try await client.titles(account) == ["b"] }
         let states = changes.propertyChanges.compactMap { $0.values["State"]?.string }
         #expect(!states.contains("logged-out"))
     }

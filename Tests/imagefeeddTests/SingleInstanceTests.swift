@@ -54,20 +54,29 @@ struct SingleInstanceTests {
         return client
     }
 
-    @Test func `a call that starts the daemon finds the sessions of the accounts`() async throws {
-        let (daemon, _, ada) = try await startWithUser(["a", "b"])
+    @Test func `a call that starts the daemon finds the sessions of accounts`() async throws {
+        let (daemon, first, ada) = try await startWithUser(["a", "b"])
+        let accounts = [ada.path, try await first.logIn("bob").path]
         let ids = try await ada.ids()
         try await daemon.stop()
         let client = TestClient(try await connectWithActivation())
-        let calls: [@MainActor (AccountClient) async throws -> Bool] = [
-            { try await $0.ids() == ids },
-            { try await $0.like(ids[0]) == .done },
-            { try await $0.photo(ids[0])["liked"] == .bool(true) },
+        let account = client.service.account(ada.path)
+        let calls: [() async throws -> Bool] = [
+            { try await account.ids() == ids },
+            { try await account.like(ids[0]) == .done },
+            { try await account.photo(ids[0])["liked"] == .bool(true) },
+            {
+                let objects = try await client.service.objects()
+                return accounts.compactMap { objects[$0] }.count {
+                    let state = $0[InterfaceName.account.text]?["State"]?.string
+                    return $0[InterfaceName.feed.text] != nil
+                        && ["loading", "ready"].contains(state)
+                } == 2
+            },
         ]
         for call in calls {
-            let isRight = try await client.connection.waitForOwner(of: ServiceName.bus) {
-                try await call(client.service.account(ada.path))
-            }
+            let isRight = try await client.connection.waitForOwner(
+                of: ServiceName.bus, after: call)
             #expect(isRight)
             let process = try await client.process()
             try await client.connection.waitForOwner(of: ServiceName.bus, isGone: true) {

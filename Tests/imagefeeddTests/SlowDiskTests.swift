@@ -1,5 +1,4 @@
 import Contract
-import DBus
 import TestSupport
 import Testing
 

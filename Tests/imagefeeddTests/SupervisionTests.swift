@@ -2,7 +2,6 @@ import Contract
 import DBus
 import TestSupport
 import Testing
-import UnsplashSimulator
 
 /// Tests with a daemon whose environment is that of a systemd service.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor

@@ -1,6 +1,5 @@
 import Contract
 import DBus
-import Foundation
 import Glibc
 import ProviderKit
 import TestSupport

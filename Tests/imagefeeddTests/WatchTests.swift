@@ -1,6 +1,5 @@
 import Contract
 import DBus
-import Glibc
 import TestSupport
 import Testing
 import UnsplashSimulator

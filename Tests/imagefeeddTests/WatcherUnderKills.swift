@@ -1,7 +1,6 @@
 import Contract
 import DBus
 import Glibc
-import ServiceSimulator
 import TestSupport
 import Testing
 

@@ -9,21 +9,6 @@ import Testing
 /// Tests of services that are unavailable, limit requests or send invalid responses, at every remote provider.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct AcceptanceFaultTests {
-    @Test(arguments: [TestedProvider.unsplash, .unsplashPlugin])
-    func `a like is queued while a service is unavailable`(provider: TestedProvider) async throws {
-        let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())
-        try await fixture.daemon.stop()
-        fixture.service.stop()
-        try await fixture.start()
-        try await fixture.wait(ada, "offline")
-        #expect(try await ada.like(ids[0]) == .queued)
-        // Resume soon, because the delays between retries increase.
-        try fixture.service.resume()
-        try await fixture.wait(ada, "ready")
-        try await fixture.waitForLikes(ada)
-        #expect(try await fixture.likes(of: "ada") == fixture.likeGroup(ids[0]))
-    }
-
     @Test(arguments: TestedProvider.withFaults)
     func `cached data are served without the service`(provider: TestedProvider) async throws {
         let (fixture, ada, ids) = try await readFeed(of: provider.serviceFixture())

@@ -1,5 +1,4 @@
 import Contract
-import DBus
 import ProviderKit
 import TestSupport
 import Testing
