@@ -121,14 +121,11 @@ struct CacheLoadTests {
     }
 
     private func addAccounts(_ count: Int) async throws {
-        let directory = try PrivateBus.current.directory
-        try directory.write(
-            "[Provider unsplash]\nClientId=none\nApiUrl=http://127.0.0.1:9\nWebUrl=http://127.0.0.1:9\n",
-            to: "home/.config/imagefeed/imagefeed.conf")
-        let store = AccountStore(
-            Store(
-                directory.appending("home/.local/share/imagefeed/data.sqlite"), .durable,
-                Engine.formats))
+        try RunningDaemon.configure(
+            "[Provider unsplash]\nClientId=none\nApiUrl=http://127.0.0.1:9\nWebUrl=http://127.0.0.1:9\n"
+        )
+        let path = try PrivateBus.current.directory.appending("\(Disk.data)/data.sqlite")
+        let store = AccountStore(Store(path, .durable, Engine.formats))
         for number in 0..<count {
             try await store.save(
                 AccountRecord(

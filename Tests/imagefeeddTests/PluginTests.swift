@@ -82,11 +82,25 @@ struct PluginTests {
         try await fixture.waitForProvider(added)
         let account = try await fixture.logIn()
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
+        let photo = try await account.firstID()
         try fixture.uninstallRSS()
         try await fixture.waitForProvider(removed)
         try await fixture.client.wait(account.path, .account, "State", .string("failed"))
         let reason = try await account.properties(.account)["StateReason"]?.string
         #expect(reason?.contains("Photo feeds") == true)
+        let calls: [() async throws -> Void] = [
+            { _ = try await account.refresh() },
+            { _ = try await account.imagePath(photo, size: "full") },
+            {
+                let transfer = try await account.download(photo, to: try Destination.file("saved"))
+                try await fixture.client.service.transfer(transfer).wait()
+            },
+        ]
+        for call in calls {
+            let reply = await errorReply(call)
+            #expect(reply?.name == ServiceError.serviceFailed.name)
+            #expect(reply?.message.contains("no longer installed") == true)
+        }
         #expect(try await fixture.client.titles(account) == ["Second & last", "First"])
         try await daemon.stop()
         // The accounts also survive a restart.
@@ -102,27 +116,6 @@ struct PluginTests {
         try fixture.installRSS()
         try await fixture.client.waitUntilReady(account)
         #expect(try await account.refresh("") == 0)
-    }
-
-    @Test func `calls for an account without its plugin fail with the reason`() async throws {
-        let fixture = try await PluginContext.start().fixture
-        let account = try await fixture.logIn()
-        let photo = try await account.firstID()
-        let removed = try await fixture.signals("InterfacesRemoved")
-        try fixture.uninstallRSS()
-        try await fixture.waitForProvider(removed)
-        let replies = [
-            await errorReply { _ = try await account.refresh() },
-            await errorReply { _ = try await account.imagePath(photo, size: "full") },
-            await errorReply {
-                let transfer = try await account.download(photo, to: try Destination.file("saved"))
-                try await fixture.client.service.transfer(transfer).wait()
-            },
-        ]
-        for reply in replies {
-            #expect(reply?.name == ServiceError.serviceFailed.name)
-            #expect(reply?.message.contains("no longer installed") == true)
-        }
     }
 
     @Test func `an invalid manifest is listed and does not affect others`() async throws {

@@ -11,20 +11,8 @@ struct ReadmeTests {
     private static let file = repository.appending(path: "README.md")
 
     @Test func `the examples for Python and busctl configure and use Unsplash`() async throws {
-        let unsplash = try SimulatedUnsplash.start()
-        let port = LoopbackPort.reserve()
-        unsplash.settings.redirectURIs.append("http://127.0.0.1:\(port)/callback")
-        unsplash.addUser("ada")
+        let unsplash = try await UnsplashFixture(setup: .addresses).unsplash
         let directory = try PrivateBus.current.directory
-        try directory.write(
-            """
-            [Provider unsplash]
-            ApiUrl=\(unsplash.apiURL)
-            WebUrl=\(unsplash.webURL)
-            RedirectPort=\(port)
-
-            """, to: "home/.config/imagefeed/imagefeed.conf")
-        _ = try await RunningDaemon()
         let environment = try PrivateBus.current.environment
 
         let program = try directory.write(

@@ -7,19 +7,23 @@ import UnsplashSimulator
 /// Tests of downloads from Unsplash, which counts them.
 @Suite(.privateBus, .privateKeyring, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct UnsplashDownloadTests {
-    private func start(
-        _ photo: String, _ fixture: UnsplashFixture, _ account: AccountClient,
-        _ name: String = "photo"
-    ) async throws -> TransferClient {
-        let path = try await account.download(photo, to: try Destination.file(name))
+    private let fixture: UnsplashFixture
+    private let account: AccountClient
+    private let photo: SimulatedPhoto
+
+    init() async throws {
+        (fixture, account) = try await logIn(to: UnsplashFixture())
+        photo = try #require(fixture.unsplash.feed.first)
+    }
+
+    private func start(_ name: String = "photo") async throws -> TransferClient {
+        let path = try await account.download(photo.id, to: try Destination.file(name))
         return fixture.client.service.transfer(path)
     }
 
     @Test func `a photo is downloaded in the best quality and counted`() async throws {
-        let (fixture, account) = try await logIn(to: UnsplashFixture())
-        let photo = try #require(fixture.unsplash.feed.first)
         let count = RequestPattern("/photos/\(photo.id)/download")
-        let transfer = try await start(photo.id, fixture, account)
+        let transfer = try await start()
         try await transfer.wait()
         try await fixture.unsplash.waitForReplies(count)
         let image = try await account.openImage(photo.id, size: "full")
@@ -31,7 +35,7 @@ struct UnsplashDownloadTests {
         #expect(properties["Total"] == .uint64(UInt64(bytes.count)))
         // Viewing a photo is not counted as a download.
         #expect(fixture.unsplash.downloads(of: photo.id) == 1)
-        try await start(photo.id, fixture, account, "again").wait()
+        try await start("again").wait()
         let counts = try await fixture.unsplash.waitForReplies(count, count: 2)
         #expect(counts.allSatisfy { $0.username == "ada" && $0.query["ixid"]?.isEmpty == false })
         #expect(fixture.unsplash.downloads(of: photo.id) == 2)
@@ -43,24 +47,20 @@ struct UnsplashDownloadTests {
     }
 
     @Test func `a download succeeds although counting it fails`() async throws {
-        let (fixture, account) = try await logIn(to: UnsplashFixture())
-        let photo = try #require(fixture.unsplash.feed.first)
         let count = RequestPattern("/photos/\(photo.id)/download")
         fixture.unsplash.fail(count, .htmlStatus(500))
-        let transfer = try await start(photo.id, fixture, account)
+        let transfer = try await start()
         try await transfer.wait()
         try await fixture.unsplash.waitForRequests(count)
         #expect(try await transfer.properties()["State"] == .string("done"))
     }
 
     @Test func `Received grows with the bytes, and Total is known at once`() async throws {
-        let (fixture, account) = try await logIn(to: UnsplashFixture())
-        let photo = try #require(fixture.unsplash.feed.first)
         fixture.unsplash.fail(
             RequestPattern(photo.imagePath), .drip(bytes: 12288, pause: .milliseconds(100)))
         let changes = try await Signals(
             propertiesOf: ServiceName.transfers.appending("1"), fixture.client.connection)
-        try await self.start(photo.id, fixture, account).wait()
+        try await start().wait()
         let changed = try await changes.messages.wait { messages in
             let changed = messages.compactMap { $0.propertyChange?.values }
             return changed.last?["State"] == .string("done") ? changed : nil
