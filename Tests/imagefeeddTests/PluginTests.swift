@@ -34,7 +34,8 @@ struct PluginTests {
 
     @Test func `the settings of a plugin that was just installed are not reported`() async throws {
         let daemon = try await RunningDaemon(["--log-level", "info"])
-        try PluginContext().installInvalid()
+        try PrivateBus.current.directory.write(
+            "[Provider]\nId=odd\n", to: "home/.local/share/imagefeed/providers/odd.provider")
         try await daemon.configure("[Provider odd]\nTitle=short\n")
         #expect(!daemon.process.standardError.value.text.contains("there is no such provider"))
     }
