@@ -1,7 +1,5 @@
 import Contract
 import DBus
-import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -17,7 +15,7 @@ struct ClientFloodTests {
         let (daemon, client, account) = try await startWithUser((0..<30).map { "\($0)" })
         let (first, _) = try await account.page("", cursor: "", count: 30)
         #expect(first.count == 30)
-        let before = try memory(daemon)
+        let before = try daemon.memory("VmRSS") >> 10
         var most = 0
         try await compareTimes {
             let (longest, memory) = try await flood(count, isReading, daemon, client, account)
@@ -53,17 +51,9 @@ struct ClientFloodTests {
             let start = ContinuousClock.now
             try await proxy.perform("org.freedesktop.DBus.Peer", "Ping")
             longest = max(longest, ContinuousClock.now - start)
-            most = max(most, try memory(daemon))
+            most = max(most, try daemon.memory("VmRSS") >> 10)
             try await Task.sleep(for: .milliseconds(5))
         }
         return (longest, most)
-    }
-
-    /// Returns the resident memory of a daemon in MiB.
-    private func memory(_ daemon: RunningDaemon) throws -> Int {
-        let pages = try #require(
-            try String(contentsOfFile: "/proc/\(daemon.process.id)/statm", encoding: .utf8)
-                .split(separator: " ").dropFirst().first)
-        return try #require(Int(pages)) * Int(sysconf(Int32(_SC_PAGESIZE))) >> 20
     }
 }

@@ -11,8 +11,11 @@ import UnsplashSimulator
 /// while its database is locked (`UnlockBeforeSearch`).
 @Suite(.privateBus, .endsDaemons, .timeLimit(.minutes(10))) @MainActor
 struct KeePassXCTests {
+    private let keyring: PrivateKeePassXC
+
+    init() async throws { keyring = try await PrivateKeePassXC(on: .current) }
+
     @Test func `an Unsplash account works from its login to its removal`() async throws {
-        let keyring = try await PrivateKeePassXC(on: .current)
         let fixture = try await UnsplashFixture()
         #expect(try await keyring.count(["provider": "unsplash"]) == 1)
 
@@ -56,7 +59,6 @@ struct KeePassXCTests {
     }
 
     @Test func `denied access does not keep an account`() async throws {
-        let keyring = try await PrivateKeePassXC(on: .current)
         let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
         try await fixture.restart()
         try await fixture.wait(ada, "locked")
@@ -67,7 +69,6 @@ struct KeePassXCTests {
     }
 
     @Test func `a locked database is not unlocked in the background`() async throws {
-        let keyring = try await PrivateKeePassXC(on: .current)
         let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
         try await fixture.daemon.stop()
         try await keyring.lock()
@@ -84,7 +85,6 @@ struct KeePassXCTests {
     }
 
     @Test func `a login does not prompt, and a removal without KeePassXC warns`() async throws {
-        let keyring = try await PrivateKeePassXC(on: .current)
         let (fixture, ada) = try await logIn(to: MastodonFixture(.mastodon))
         try await fixture.wait(ada, "ready")
         #expect(try await keyring.dialogs == [])
@@ -93,8 +93,7 @@ struct KeePassXCTests {
         try await fixture.logIn("ada")
         try await fixture.wait(ada, "ready")
         try await keyring.stop()
-        let failure = await errorReply { try await ada.logout() }
-        #expect(failure?.name == ServiceError.secretStoreUnavailable.name)
+        await expectError(.secretStoreUnavailable) { try await ada.logout() }
         let (exit, output, error) = try await Terminal.run(
             "remove", fixture.accountID("ada"), "--yes", "--json")
         #expect(exit == .code(0), "\(error)")

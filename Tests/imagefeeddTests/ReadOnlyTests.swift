@@ -1,6 +1,5 @@
 import Contract
 import DBus
-import Glibc
 import ProviderKit
 import Storage
 import System

@@ -171,6 +171,9 @@ extension BusConnection {
 }
 
 extension Variant {
+    /// The values of a structure; empty for other types.
+    var fields: [Variant] { if case .structure(let fields) = self { fields } else { [] } }
+
     /// A descriptor of a pipe that holds a secret.
     static func secret(_ text: String) throws -> Variant {
         .fileDescriptor(

@@ -100,11 +100,8 @@ struct TransferTests {
         }
         let properties = try await transfer.properties()
         #expect(properties["State"] == .string("failed"))
-        guard case .structure(let error) = properties["Error"] else {
-            Issue.record("no error")
-            return
-        }
-        #expect(error.first == .string(ServiceError.storageFull.name.text))
+        let error = properties["Error"]?.fields.first
+        #expect(error == .string(ServiceError.storageFull.name.text))
     }
 
     @Test(arguments: [(0, false), (O_NONBLOCK, false), (0, true)])

@@ -29,8 +29,7 @@ struct UnsplashDiskTests {
         #expect(try await ada.unlike(first[0]) == .done)
         #expect(try await ada.photo(first[0])["liked"] == .bool(false))
         #expect(fixture.unsplash.likes(of: "ada").isEmpty)
-        let image = await errorReply { _ = try await ada.imagePath(first[1], size: "full") }
-        #expect(image?.name == ServiceError.storageFull.name)
+        await expectError(.storageFull) { _ = try await ada.imagePath(first[1], size: "full") }
     }
 
     @Test func `likes are rejected on a full disk`() async throws {
