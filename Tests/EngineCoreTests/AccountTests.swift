@@ -44,9 +44,8 @@ struct AccountTests {
         #expect(next.engine.accounts.all.map { [$0.id.text: $0.identity.username] } == ids)
     }
 
-    @Test func `the default account is the first to log in, then the oldest that remains`()
-        async throws
-    {
+    @Test
+    func `the default account is the first to log in, then the oldest that remains`() async throws {
         let engine = fixture.engine
         // Concurrently: still the first.
         let logins = try ["ada", "bob", "eve"].map { try fixture.start($0) }
@@ -70,9 +69,7 @@ struct AccountTests {
             try await engine.accounts.setDefaultAccount(third)
         }
         // There is a default account while an account is logged in.
-        await #expect(throws: EngineError.self) {
-            try await engine.accounts.setDefaultAccount(nil)
-        }
+        await #expect(throws: EngineError.self) { try await engine.accounts.setDefaultAccount(nil) }
         #expect(engine.accounts.defaultAccount === first)
         try await engine.accounts.logOut(first)
         try await engine.accounts.setDefaultAccount(nil)

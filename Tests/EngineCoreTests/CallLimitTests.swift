@@ -113,9 +113,7 @@ struct CallLimitTests {
 
     // MARK: Images and the service
 
-    @Test(arguments: [
-        HTTPError.unreachable("no such host"), HTTPError.failed("a reset"),
-    ])
+    @Test(arguments: [HTTPError.unreachable("no such host"), HTTPError.failed("a reset")])
     func `a failing image host does not affect the state of the service`(error: HTTPError)
         async throws
     {
@@ -126,9 +124,7 @@ struct CallLimitTests {
         let before = fixture.service.state.value.requests
         fixture.base.states.update { $0 = [] }
         for name in names {
-            await #expect(throws: error) {
-                try await fixture.account.imagePath(name, size: "full")
-            }
+            await #expect(throws: error) { try await fixture.account.imagePath(name, size: "full") }
         }
         let destination = try TransferDestination(duplicating: 1)
         let transfer = try await fixture.account.download("1", into: destination)

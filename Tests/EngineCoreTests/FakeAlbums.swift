@@ -76,14 +76,10 @@ private final class FakeAlbumsSession: FakeFolderSession {
         continuation.yield(.status(.ready))
     }
 
-    func page(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> Page {
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         guard try await hasSource(source) else { throw ProviderError.notFound("There is none.") }
         let user = user
-        let state = try await users.wait { users in
-            users[user].flatMap { $0.isHeld ? nil : $0 }
-        }
+        let state = try await users.wait { users in users[user].flatMap { $0.isHeld ? nil : $0 } }
         if let error = state.error { throw error }
         guard source.text != "likes" else {
             return Page(photos: [], hasMore: false) { _ in cursor }

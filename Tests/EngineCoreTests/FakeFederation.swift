@@ -41,9 +41,7 @@ final class FakeFederation: FederatedLogin {
         id: "federation", name: "Federation", iconName: "image", authentication: .oauth2,
         capabilities: [.feed], defaultSource: SourceID("new"))
 
-    func server(
-        _ text: String, _ settings: ProviderSettings
-    ) throws(ProviderError) -> String {
+    func server(_ text: String, _ settings: ProviderSettings) throws(ProviderError) -> String {
         guard text.contains(".") else { throw .invalidArgument("\(text) is no server.") }
         return text.lowercased()
     }
@@ -75,8 +73,7 @@ final class FakeFederation: FederatedLogin {
     }
 
     func identify(_ server: String, _ ports: SessionPorts) async throws -> AccountIdentity {
-        AccountIdentity(
-            username: state.value.username, server: server, userID: state.value.userID)
+        AccountIdentity(username: state.value.username, server: server, userID: state.value.userID)
     }
 
     func makeSession(_ account: AccountIdentity, _ ports: SessionPorts) -> any Session {
@@ -155,9 +152,7 @@ final class FakeFederation: FederatedLogin {
                 let renewal = state.lifetime.map {
                     #","expires_in":\#($0),"refresh_token":"refresh-\#(state.tokens)""#
                 }
-                answer = (
-                    200, #"{"access_token":"token-\#(state.tokens)"\#(renewal ?? "")}"#
-                )
+                answer = (200, #"{"access_token":"token-\#(state.tokens)"\#(renewal ?? "")}"#)
             case "revoke":
                 isUnreachable = state.refusesRevocations
                 guard !isUnreachable else { break }

@@ -71,9 +71,7 @@ final class FakeLocalSession: FakeFolderSession {
         self.account = account
     }
 
-    func page(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> Page {
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         guard try await hasSource(source) else { throw ProviderError.notFound("It is gone.") }
         return Page(
             photos: [Photo(id: PhotoID(source.text))], hasMore: cursor == nil

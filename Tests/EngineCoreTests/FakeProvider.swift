@@ -58,9 +58,7 @@ final class FakeSession: FakeFolderSession {
         continuation.finish()
     }
 
-    func page(
-        _ source: SourceID, after cursor: String?, count: Int
-    ) async throws -> Page {
+    func page(_ source: SourceID, after cursor: String?, count: Int) async throws -> Page {
         Page(
             photos: [Photo(id: PhotoID(cursor ?? "first"))], hasMore: cursor == nil
         ) { $0 == 0 ? cursor : "second" }

@@ -13,9 +13,7 @@ struct FederationTests {
 
     init() throws { fixture = try federation.fixture() }
 
-    @Test func `the notification of a failed login names the server and the remedy`()
-        async throws
-    {
+    @Test func `the notification of a failed login names the server and the remedy`() async throws {
         federation.state.update {
             $0.discoveryError = ProviderError.failed("One.example is of no use.")
         }

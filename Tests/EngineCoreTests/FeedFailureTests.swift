@@ -95,9 +95,8 @@ struct FeedFailureTests {
         #expect(try await fixture.walk() == ["later"] + nine)
     }
 
-    @Test func `a page token that the service rejects is replaced, also after arrivals`()
-        async throws
-    {
+    @Test
+    func `a page token that the service rejects is replaced, also after arrivals`() async throws {
         for new in [[], ["n1", "n2"]] {
             let fixture = try await ServiceFixture(nine)
             let first = try await fixture.page(count: 3)
@@ -121,9 +120,7 @@ struct FeedFailureTests {
             $0.hasStablePageTokens = true
             $0.rejectedTokens = ["3", "6"]
         }
-        await #expect(throws: ProviderError.staleCursor) {
-            try await fixture.page("", first.next)
-        }
+        await #expect(throws: ProviderError.staleCursor) { try await fixture.page("", first.next) }
         #expect(try await fixture.walk() == nine)
         #expect(fixture.count("new 3") == 2)
     }
@@ -157,9 +154,8 @@ struct FeedFailureTests {
         #expect(try await fixture.page().ids == ["news", "p1", "p2"])
     }
 
-    @Test func `the notice of a broken source ends after the next list of the sources`()
-        async throws
-    {
+    @Test
+    func `the notice of a broken source ends after the next list of the sources`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         func notices() -> [String] { fixture.account.notices.map { String($0.prefix(20)) } }
         fixture.service.state.update {

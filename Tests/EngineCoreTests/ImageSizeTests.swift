@@ -16,8 +16,7 @@ struct ImageSizeTests {
                     let isFull = !request.url.contains("?") || request.url.hasSuffix("?full")
                     return HTTPResponse(
                         status: 200,
-                        body: PNGFile.plain(
-                            0, width: isFull ? 300 : 30, height: isFull ? 200 : 20),
+                        body: PNGFile.plain(0, width: isFull ? 300 : 30, height: isFull ? 200 : 20),
                         url: request.url)
                 }
             }
@@ -46,9 +45,8 @@ struct ImageSizeTests {
         #expect(try await size(next) == [300, 200])
     }
 
-    @Test func `a larger image replaces the size of a smaller one, and not the reverse`()
-        async throws
-    {
+    @Test
+    func `a larger image replaces the size of a smaller one, and not the reverse`() async throws {
         let fixture = try await fixture([.thumb, .full])
         _ = try await fixture.account.imagePath("a", size: "thumb")
         #expect(try await size(fixture) == [30, 20])

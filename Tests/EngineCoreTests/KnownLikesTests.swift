@@ -64,9 +64,8 @@ struct KnownLikesTests {
         #expect(try await fixture.walk("likes") == new + photos.filter { !new.contains($0) })
     }
 
-    @Test func `the number of likes is known after a restart before the service replies`()
-        async throws
-    {
+    @Test
+    func `the number of likes is known after a restart before the service replies`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
         fixture.service.state.update { state in
             state.liked = ["a"]
@@ -79,9 +78,8 @@ struct KnownLikesTests {
         try await poll { next.account.likeCount == 1 }
     }
 
-    @Test func `the likes of a service without a list of likes are those that are known`()
-        async throws
-    {
+    @Test
+    func `the likes of a service without a list of likes are those that are known`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         fixture.service.state.update {
             $0.pageErrors["likes"] = .notSupported("There is no list.")

@@ -15,9 +15,7 @@ struct LikeFailureTests {
     ]
 
     @Test(arguments: 0..<3)
-    func `a like of an unknown photo is queued while requests fail`(
-        index: Int
-    ) async throws {
+    func `a like of an unknown photo is queued while requests fail`(index: Int) async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.service.state.update { $0.error = Self.failures[index] }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
@@ -45,9 +43,7 @@ struct LikeFailureTests {
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
-    @Test func `a failing like does not block others`()
-        async throws
-    {
+    @Test func `a failing like does not block others`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         for id in ["a", "b", "c"] {
@@ -192,9 +188,8 @@ struct LikeFailureTests {
         try await fixture.waitForEvent("unliked a 0")
     }
 
-    @Test func `likes whose responses were lost are counted as the service counts them`()
-        async throws
-    {
+    @Test
+    func `likes whose responses were lost are counted as the service counts them`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         fixture.service.state.update { $0.likeTotal = 0 }
         try await fixture.account.refreshProfile()

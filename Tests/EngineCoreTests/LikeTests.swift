@@ -44,9 +44,8 @@ struct LikeTests {
         try await fixture.waitForEvent("unliked a 0")
     }
 
-    @Test func `lists are believed ten minutes after a like, or after they have shown it`()
-        async throws
-    {
+    @Test
+    func `lists are believed ten minutes after a like, or after they have shown it`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         _ = try await fixture.account.setLiked("a", true)
         await fixture.account.remote?.refreshWatched(SourceID("new"))
@@ -177,9 +176,8 @@ struct LikeTests {
         #expect(fixture.account.pendingLikes.count == 8)
     }
 
-    @Test func `an outdated list of likes does not show a photo that was just unliked`()
-        async throws
-    {
+    @Test
+    func `an outdated list of likes does not show a photo that was just unliked`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page("likes")
         _ = try await fixture.account.setLiked("a", true)

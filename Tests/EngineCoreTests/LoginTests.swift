@@ -161,9 +161,8 @@ struct LoginTests {
         try await fixture.logIn("ada")
     }
 
-    @Test func `a known account whose login is cancelled meanwhile stays logged out`()
-        async throws
-    {
+    @Test
+    func `a known account whose login is cancelled meanwhile stays logged out`() async throws {
         let account = try await fixture.logIn("ada")
         try await fixture.engine.accounts.logOut(account)
         let gate = try await fixture.holdStore()
@@ -202,8 +201,7 @@ struct LoginTests {
             do {
                 #expect(try await login.wait() === account)
             } catch {
-                #expect(
-                    error as? EngineError == .alreadyLoggedIn("ada is already logged in."))
+                #expect(error as? EngineError == .alreadyLoggedIn("ada is already logged in."))
                 refusals += 1
             }
         }

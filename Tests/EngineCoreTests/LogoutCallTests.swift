@@ -80,9 +80,7 @@ struct LogoutCallTests {
         fixture.ports.http.respond()
         fixture.ports.http.isHeld.update { $0 = true }
         let account = fixture.account
-        for name in names {
-            start { _ = try await account.imagePath(name, size: "full") }
-        }
+        for name in names { start { _ = try await account.imagePath(name, size: "full") } }
         _ = try await fixture.ports.http.requests.elements(names.count)
         try await end.run(fixture)
         let count = names.count

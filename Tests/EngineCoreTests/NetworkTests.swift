@@ -100,9 +100,8 @@ struct NetworkTests {
 
     private let target = "service https://api.service.test"
 
-    @Test func `a provider at the host of another one does not take its accounts offline`()
-        async throws
-    {
+    @Test
+    func `a provider at the host of another one does not take its accounts offline`() async throws {
         let directory = try TemporaryDirectory()
         let services = [FakeService(), FakeService("other")]
         try await EngineFixture.makeStore(services.map(\.info.id), in: directory)

@@ -16,9 +16,7 @@ struct NotificationContentTests {
         let fixture = try await ServiceFixture(["a"], isRead: true)
         let presenter = fixture.ports.presenter
         fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
-        await #expect(throws: ProviderError.self) {
-            try await fixture.account.setLiked("a", true)
-        }
+        await #expect(throws: ProviderError.self) { try await fixture.account.setLiked("a", true) }
         let number = try await presenter.waitFor(
             "1 like could not be sent for ada at Service. Not now.")
         #expect(
@@ -93,9 +91,7 @@ struct NotificationContentTests {
 
     /// The caller gets either the refusal or the outcome `queued`; the refusal is reported in both cases.
     @Test(arguments: [false, true])
-    func `a refusal at the time limit of its call is reported`(
-        _ isFirst: Bool
-    ) async throws {
+    func `a refusal at the time limit of its call is reported`(_ isFirst: Bool) async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
         let ports = fixture.ports
         fixture.service.state.update {
@@ -159,9 +155,7 @@ struct NotificationContentTests {
         #expect(fixture.ports.opened.value.isEmpty)
     }
 
-    @Test func `a locked keyring is reported once, and the action unlocks it`()
-        async throws
-    {
+    @Test func `a locked keyring is reported once, and the action unlocks it`() async throws {
         let fixture = try await ServiceFixture(["a"]) { ports in
             ports.secrets.state.update { $0.isLocked = true }
         }
@@ -283,9 +277,8 @@ struct NotificationContentTests {
         #expect(fixture.ports.presenter.notifications.value.isEmpty)
     }
 
-    @Test func `a notification that could not be shown is shown when a service starts`()
-        async throws
-    {
+    @Test
+    func `a notification that could not be shown is shown when a service starts`() async throws {
         let fixture = try EngineFixture()
         let presenter = fixture.ports.presenter
         presenter.isAvailable.update { $0 = false }

@@ -48,9 +48,7 @@ import Testing
         ([true, false], "1 like and 1 unlike could not be sent for ada at Service. No."),
         ([nil, true], "2 likes could not be sent for ada at Service. No."),
     ])
-    func `failed likes and unlikes are counted separately`(
-        wanted: [Bool?], text: String
-    ) {
+    func `failed likes and unlikes are counted separately`(wanted: [Bool?], text: String) {
         var policy = NotificationPolicy()
         for (number, isWanted) in wanted.enumerated() {
             _ = policy.raise(like("\(number)", isWanted), about: ada)

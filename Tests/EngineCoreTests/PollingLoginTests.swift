@@ -42,8 +42,7 @@ struct PollingLoginTests {
         try await fixture.clock.endSleep(at: .seconds(4))
         let account = try await login.wait()
         #expect(login.state == .succeeded)
-        #expect(
-            account.identity == AccountIdentity(username: "ada", server: "one.example/cloud"))
+        #expect(account.identity == AccountIdentity(username: "ada", server: "one.example/cloud"))
         #expect(polling.state.value.pollCount == 2)
         let kept = try #require(
             fixture.ports.secrets.state.value.secrets[.account(account.id.text)])

@@ -110,9 +110,7 @@ struct RemoteFeedTests {
     ) async throws {
         let photos = (1...24).map { "p\($0)" }
         var fixture = try await ServiceFixture(photos, isOpen: true)
-        func pages() -> Int {
-            fixture.service.state.value.requests.count { $0.hasPrefix("new ") }
-        }
+        func pages() -> Int { fixture.service.state.value.requests.count { $0.hasPrefix("new ") } }
         _ = try await fixture.account.refreshFeed("")
         #expect(try await fixture.walk() == photos)
         if isRestart { fixture = try await ServiceFixture(after: fixture, isOpen: true) }
@@ -146,9 +144,8 @@ struct RemoteFeedTests {
         #expect(fixture.count("new top") == 1)
     }
 
-    @Test func `a fresh page sends no request, an old one is refreshed in the background`()
-        async throws
-    {
+    @Test
+    func `a fresh page sends no request, an old one is refreshed in the background`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = ["new"] + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(299) }
@@ -275,9 +272,7 @@ struct RemoteFeedTests {
         #expect(fixture.account.state == .failed(reason: "No.", remedy: .configure))
     }
 
-    @Test func `three consecutive failures make the account fail until a success`()
-        async throws
-    {
+    @Test func `three consecutive failures make the account fail until a success`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
         for _ in 0..<3 {

@@ -35,17 +35,14 @@ struct SecretStoreUseTests {
         await login.cancelAndWait()
     }
 
-    @Test func `logins wait together, and not long, for a keyring that does not reply`()
-        async throws
-    {
+    @Test
+    func `logins wait together, and not long, for a keyring that does not reply`() async throws {
         let fixture = try EngineFixture(providers: [FakeService()])
         fixture.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"])
         let secrets = fixture.ports.secrets.state
         secrets.update { $0.holdsLookUps = true }
         let logins = fixture.engine.logins
-        let checks = (1...3).map { _ in
-            Task { try await logins.checkClientSecret(of: "service") }
-        }
+        let checks = (1...3).map { _ in Task { try await logins.checkClientSecret(of: "service") } }
         try await fixture.clock.waitForSleeps(until: LoginList.secretCheckTime, begun: 3)
         fixture.clock.advance(by: LoginList.secretCheckTime)
         for check in checks { try await check.value }
@@ -136,9 +133,8 @@ struct SecretStoreUseTests {
         #expect(secrets.value.lookUps.dropFirst(lookUps).allSatisfy { $0 != .account(ada.id.text) })
     }
 
-    @Test func `a renewed token that is not stored survives the restart of its session`()
-        async throws
-    {
+    @Test
+    func `a renewed token that is not stored survives the restart of its session`() async throws {
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]

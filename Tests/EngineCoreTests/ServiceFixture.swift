@@ -133,9 +133,7 @@ final class ServiceFixture {
 
     /// Returns the number of rows of a table of the feed cache, with a condition or without one.
     func feedRows(_ table: String) throws -> Int64? {
-        try engine.stores.feeds.store.runAndWait {
-            try $0.integer("SELECT count(*) FROM \(table)")
-        }
+        try engine.stores.feeds.store.runAndWait { try $0.integer("SELECT count(*) FROM \(table)") }
     }
 
     /// Returns the number of equal requests to the service.

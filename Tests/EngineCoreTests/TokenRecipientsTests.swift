@@ -37,9 +37,8 @@ struct TokenRecipientsTests {
         return account
     }
 
-    private func waitForState(_ condition: @escaping @Sendable (AccountState) -> Bool) async throws
-    {
-        try await fixture.states.wait { $0.last.map(condition) == true ? true : nil }
+    private func waitForState(_ isWanted: @escaping @Sendable (AccountState) -> Bool) async throws {
+        try await fixture.states.wait { $0.last.map(isWanted) == true ? true : nil }
     }
 
     private nonisolated static func saysThatProviderChanged(_ state: AccountState?) -> Bool {

@@ -28,9 +28,8 @@ struct TokenTests {
 
     // MARK: The client of a token
 
-    @Test func `a token is renewed and revoked by its client after another registration`()
-        async throws
-    {
+    @Test
+    func `a token is renewed and revoked by its client after another registration`() async throws {
         federation.state.update { $0.lifetime = 7200 }
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.scopes = ["read", "write"] }
@@ -78,8 +77,7 @@ struct TokenTests {
 
     @Test func `a token that was left in the keyring is revoked by the next login`() async throws {
         let ada = try await federation.logIn(fixture)
-        let left = try #require(
-            fixture.ports.secrets.state.value.secrets[.account(ada.id.text)])
+        let left = try #require(fixture.ports.secrets.state.value.secrets[.account(ada.id.text)])
         federation.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.remove(ada)
         fixture.engine.revocations.stop()

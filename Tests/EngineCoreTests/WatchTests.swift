@@ -83,15 +83,11 @@ struct WatchTests {
     }
 
     @Test(.timeLimit(.minutes(10)))
-    func `64 clients with pages of different lengths cost one request per interval`()
-        async throws
-    {
+    func `64 clients with pages of different lengths cost one request per interval`() async throws {
         for number in 2...64 {
             try await read(fixture, "new", by: .client(":1.\(number)"), count: 1 + number % 3)
         }
-        for intervals in 1...3 {
-            try await advance(interval, fixture, requests: 1 + intervals)
-        }
+        for intervals in 1...3 { try await advance(interval, fixture, requests: 1 + intervals) }
         for number in 1...63 { fixture.engine.unwatch(.client(":1.\(number)")) }
         try await advance(interval, fixture, requests: 5)
     }
@@ -141,9 +137,8 @@ struct WatchTests {
         #expect(fixture.count("new top") == 2)
     }
 
-    @Test func `a captive portal does not stop the refreshes of a server that responds`()
-        async throws
-    {
+    @Test
+    func `a captive portal does not stop the refreshes of a server that responds`() async throws {
         fixture.engine.setOnline(false)
         try await advance(interval, fixture, requests: 2)
         #expect(fixture.account.state == .ready)
@@ -258,9 +253,8 @@ struct WatchTests {
         try await advance(.seconds(500), fixture, requests: 4)
     }
 
-    @Test func `a watch outlasts a session, and pauses while the account is logged out`()
-        async throws
-    {
+    @Test
+    func `a watch outlasts a session, and pauses while the account is logged out`() async throws {
         fixture.engine.restartSessions(of: "service")
         try await fixture.state { $0 == .ready }
         try await advance(interval, fixture, requests: 2)
@@ -279,9 +273,8 @@ struct WatchTests {
 
     // MARK: Retries after an outage
 
-    @Test func `after an outage only known sources are refreshed, and only some of them`()
-        async throws
-    {
+    @Test
+    func `after an outage only known sources are refreshed, and only some of them`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         for number in 1...12 { _ = try await fixture.page("topic\(number)") }
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }

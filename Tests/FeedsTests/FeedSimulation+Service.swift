@@ -149,9 +149,7 @@ struct SimulatedList {
     ///   - fault: The fault of the response, which only a service with keys has.
     ///   - number: Selects the entries that the fault concerns.
     /// - Returns: The page.
-    func response(
-        _ token: String?, _ fault: Fault? = nil, _ number: UInt64 = 0
-    ) -> Response {
+    func response(_ token: String?, _ fault: Fault? = nil, _ number: UInt64 = 0) -> Response {
         let start: Int
         switch (kind, token.flatMap { Int($0) }) {
         case (_, nil): start = 0

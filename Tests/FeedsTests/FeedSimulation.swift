@@ -133,8 +133,7 @@ struct FeedSimulation {
                     first: random.next(), second: random.next()))
         }
         func attempt(_ steps: [Step]) -> String? {
-            var simulation = FeedSimulation(
-                profile, database, pageSize: pageSize, count: count)
+            var simulation = FeedSimulation(profile, database, pageSize: pageSize, count: count)
             defer {
                 for table in ["source", "photo"] { try? database.query("DELETE FROM \(table)") }
             }
@@ -243,9 +242,7 @@ struct FeedSimulation {
                     for key in shownOnce.keys where key < lowest { shownOnce[key] = nil }
                 }
                 if response.fault == .partial {
-                    service.lose {
-                        response.covered.contains($0) && response.shown[$0] == nil
-                    }
+                    service.lose { response.covered.contains($0) && response.shown[$0] == nil }
                 }
                 shownOnce.merge(response.shown) { $0.union($1) }
                 covered.append(response.covered)
@@ -285,9 +282,7 @@ struct FeedSimulation {
     }
 
     /// Prints each request and the cache after it, if `IMAGEFEED_TRACE` is set.
-    private func trace(
-        _ request: Request, _ page: RemotePage, _ merge: FeedTables.Merge
-    ) throws {
+    private func trace(_ request: Request, _ page: RemotePage, _ merge: FeedTables.Merge) throws {
         let part = request.part.map { "\($0.key)/\($0.token)/\($0.isGap)" } ?? "top"
         print(
             "step \(service.step): \(part)", page.photos.map(\.photo.id.text), page.next ?? "end",
@@ -391,6 +386,13 @@ struct FeedSimulation {
                     top = nil
                     try refresh()
                 }
+            case .photos: return (photos, next)
+            case .gap(let gap):
+                guard photos.count < count else { return (photos, next) }
+                let gap = prepared(gap)
+                if gap.isDoubtful, isOld(state.fetched, after: 600) { try refresh() }
+                let request = Request(part: gap, generation: nil, responses: fetch(gap.token))
+                if try store(request).isLost { return photos.isEmpty ? nil : (photos, next) }
             }
         }
         throw Failure(description: "a page sends requests without end")
@@ -444,8 +446,7 @@ struct FeedSimulation {
         let highest = covered.map(\.upperBound).max() ?? .max
         // The key of the pinned photo does not give its position.
         let photos = service.entries.dropFirst(profile.pins ? 1 : 0).flatMap { entry in
-            let isInGap =
-                entry.key < highest && !covered.contains { $0.contains(entry.key) }
+            let isInGap = entry.key < highest && !covered.contains { $0.contains(entry.key) }
             return entry.photos.filter { isInGap || shownOnce[entry.key]?.contains($0) == true }
         }
         return Set(photos).subtracting(service.hidden)

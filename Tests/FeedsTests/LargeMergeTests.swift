@@ -69,9 +69,7 @@ struct LargeMergeTests {
 
     @Test func `a read sees no part of the order of a page`() async throws {
         #expect(try await count("entry", as: other) == 0)
-        let large = Task.immediate {
-            try await merge(arrival(0..<200))
-        }
+        let large = Task.immediate { try await merge(arrival(0..<200)) }
         var counts: Set<Int> = []
         while !counts.contains(200) {
             counts.insert(try await count("entry", as: other))

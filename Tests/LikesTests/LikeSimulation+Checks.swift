@@ -19,8 +19,7 @@ extension LikeSimulation {
             if let confirmed = histories[group]?.confirmed {
                 check(shown.isLiked == confirmed, "\(photo) is not shown as \(confirmed)")
             }
-            check(
-                !shown.isPending || outbox.isPending(photo), "\(photo) is shown as pending")
+            check(!shown.isPending || outbox.isPending(photo), "\(photo) is shown as pending")
         }
         guard !session.isStoring, !hasWriteFailed else { return }
         func comparable(_ rows: [OutboxRow]) -> [OutboxRow] {
@@ -32,8 +31,7 @@ extension LikeSimulation {
             }
         }
         let (stored, known) = (try table.rows(), outbox.all { !$0.isSettled })
-        check(
-            comparable(stored) == comparable(known), "stored \(stored), known \(known)")
+        check(comparable(stored) == comparable(known), "stored \(stored), known \(known)")
         for row in known where row.state == .sending {
             check(
                 stored.first { $0.photo == row.photo }?.state == .sending,

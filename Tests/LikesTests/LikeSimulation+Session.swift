@@ -41,8 +41,7 @@ extension LikeSimulation {
             last += 1
             let number = last
             return await withCheckedContinuation { continuation in
-                operations.append(
-                    Operation(kind: kind, number: number, continuation: continuation))
+                operations.append(Operation(kind: kind, number: number, continuation: continuation))
             }
         }
 

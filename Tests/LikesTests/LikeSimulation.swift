@@ -149,9 +149,7 @@ final class LikeSimulation {
     /// Lets all tasks continue until each waits for an operation.
     ///
     /// All tasks run on the main queue, in the order in which they become ready.
-    func settle() async {
-        for _ in 0..<24 { await Task.yield() }
-    }
+    func settle() async { for _ in 0..<24 { await Task.yield() } }
 
     private func step() async throws {
         switch Int.random(in: 0..<100, using: &random) {
@@ -234,8 +232,7 @@ final class LikeSimulation {
         }
         // Calls of a group are decided in their order; the last one counts.
         if id > history.promisedBy {
-            history.promised =
-                reply.outcome == .local || history.isTouched ? nil : reply.isLiked
+            history.promised = reply.outcome == .local || history.isTouched ? nil : reply.isLiked
             history.promisedBy = id
         }
         histories[call.group] = history
@@ -311,8 +308,7 @@ final class LikeSimulation {
             return .failure(ProviderError.notFound("gone"))
         }
         if cache[photo] == nil, !isCacheDiskFull {
-            let overlay = session.sender.outbox.overlay(
-                for: session.sender.outbox.request, at: now)
+            let overlay = session.sender.outbox.overlay(for: session.sender.outbox.request, at: now)
             cache[photo] = overlay?(photo) ?? liked.contains(group)
         }
         return .success(Self.photo(photo, cache[photo] ?? liked.contains(group)))

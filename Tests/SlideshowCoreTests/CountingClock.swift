@@ -13,8 +13,7 @@ final class CountingClock: Clock, Sendable {
     private struct State {
         var now = Instant()
         var sleepers:
-            [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] =
-                [:]
+            [Int: (deadline: Instant, continuation: CheckedContinuation<Void, any Error>)] = [:]
         var lastID = 0
         var startedCount = 0
     }

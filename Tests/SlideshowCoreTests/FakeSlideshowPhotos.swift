@@ -151,9 +151,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
             (cursor.isEmpty || $0.time < Int(cursor) ?? 0) && contains(part.source, $0.id)
         }
         let page = rest.prefix(min(count, pageLimit))
-        for photo in page {
-            served.insert(CombinedPhotoID(account.id, photo.id))
-        }
+        for photo in page { served.insert(CombinedPhotoID(account.id, photo.id)) }
         let hasMore = page.count < rest.count
         return (page.map { described($0.id) }, hasMore ? page.last.map { "\($0.time)" } ?? "" : "")
     }
@@ -255,9 +253,7 @@ final class FakeSlideshowPhotos: SlideshowPhotos {
         accounts.first { $0.id == account }?.isLocal ?? true
     }
 
-    func mayFetch(_ account: AccountID) -> Bool {
-        isLocal(account) || isOnline && !isMetered
-    }
+    func mayFetch(_ account: AccountID) -> Bool { isLocal(account) || isOnline && !isMetered }
 
     func mayReadAhead(_ part: SlideshowPart) -> Bool { mayReadAhead }
     func watch(_ parts: [SlideshowPart]) { watched = parts }

@@ -20,17 +20,14 @@ struct SlideshowFaultTests {
 
     init() throws {
         directory = try TemporaryDirectory()
-        data = Store(
-            directory.appending("data.sqlite"), .durable, [SlideshowStore.dataFormat])
+        data = Store(directory.appending("data.sqlite"), .durable, [SlideshowStore.dataFormat])
         cache = Store(
             directory.appending("cache.sqlite"), .disposable, [SlideshowStore.cacheFormat])
     }
 
     private var store: SlideshowStore { SlideshowStore(data: data, cache: cache) }
 
-    private func id(_ photo: String) -> CombinedPhotoID {
-        CombinedPhotoID(account, PhotoID(photo))
-    }
+    private func id(_ photo: String) -> CombinedPhotoID { CombinedPhotoID(account, PhotoID(photo)) }
 
     /// Opens the default slideshow and one with a name, as after a start.
     private func open() async throws -> (main: Slideshow, kitchen: Slideshow) {
@@ -127,9 +124,8 @@ struct SlideshowFaultTests {
         #expect(main.hidden == [id("p1")] && main.currentID != id("p1"))
     }
 
-    @Test func `settings that were stored apply although the playlist cannot be stored`()
-        async throws
-    {
+    @Test
+    func `settings that were stored apply although the playlist cannot be stored`() async throws {
         let slideshow = try await open().main
         try await slideshow.next()
         try await refuse("playlist_state", in: cache)
@@ -223,9 +219,7 @@ struct SlideshowFaultTests {
 
     // MARK: Photos that cannot be shown
 
-    @Test func `CanGoNext is right after a change without a client`()
-        async throws
-    {
+    @Test func `CanGoNext is right after a change without a client`() async throws {
         let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["p1", "p2"]]))
         fixture.photos.albums = ["x"]
         fixture.photos.selections["x"] = [PhotoID("p2")]

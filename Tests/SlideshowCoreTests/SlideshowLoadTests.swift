@@ -8,9 +8,8 @@ import Testing
 /// A test of a long slideshow, which occupies the main actor. Beside it, other tests would exceed their time limits.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlideshowLoadTests {
-    @Test func `a thousand shuffled photos with arrivals and removals repeat nothing`()
-        async throws
-    {
+    @Test
+    func `a thousand shuffled photos with arrivals and removals repeat nothing`() async throws {
         let fixture = SlideshowFixture(
             FakeSlideshowPhotos(["local_ada": (1...1000).map { "p\($0)" }]))
         try await fixture.slideshow.setShuffled(true)
@@ -48,9 +47,7 @@ struct SlideshowLoadTests {
             {
                 removed += 1
                 fixture.photos.accounts[0].photos[victim] = nil
-                await fixture.slideshow.removePhotos([
-                    CombinedPhotoID(account, victim)
-                ])
+                await fixture.slideshow.removePhotos([CombinedPhotoID(account, victim)])
             }
         }
         #expect(arrived == 50 && removed == 20)

@@ -227,9 +227,7 @@ final class SlideshowSimulation {
                 try await poll { slideshow.playlist.current?.id.account != account }
             }
             await fixture.settle()
-            if !photos.accounts[index].isLoggedIn {
-                try await leave { $0.account == account }
-            }
+            if !photos.accounts[index].isLoggedIn { try await leave { $0.account == account } }
         case .restart:
             clients = []
             checked = nil
@@ -326,9 +324,7 @@ final class SlideshowSimulation {
     /// Checks the photo that a step has shown, and records it.
     private func adoptStep(from before: CombinedPhotoID?, prepared: CombinedPhotoID?) throws {
         guard let shown = slideshow.playlist.current?.id else {
-            guard open(besides: nil).isEmpty else {
-                throw Violation(reason: "no photo is shown")
-            }
+            guard open(besides: nil).isEmpty else { throw Violation(reason: "no photo is shown") }
             return
         }
         if shown == before {
@@ -351,9 +347,7 @@ final class SlideshowSimulation {
         guard let id = current, isGone(id) else { return }
         current = nil
         let shown = slideshow.playlist.current?.id
-        if let shown, isGone(shown) {
-            throw Violation(reason: "\(shown) remains although it left")
-        }
+        if let shown, isGone(shown) { throw Violation(reason: "\(shown) remains although it left") }
         if let shown { recordShown(shown) }
         adoptHistory()
     }
@@ -484,8 +478,7 @@ final class SlideshowSimulation {
 
     private func checkTimers() async throws {
         let settings = slideshow.settings
-        let count =
-            !clients.isEmpty && !settings.isPaused && settings.intervalSeconds > 0 ? 1 : 0
+        let count = !clients.isEmpty && !settings.isPaused && settings.intervalSeconds > 0 ? 1 : 0
         guard await fixture.timerCount(count) == count else {
             throw Violation(reason: "\(fixture.clock.sleeperCount) timers run, not \(count)")
         }

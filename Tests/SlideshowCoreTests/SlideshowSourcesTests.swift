@@ -13,8 +13,7 @@ import Testing
 
     /// Creates an account with the photos `p1` (the newest) to `p6`, and sources with some of them.
     private func fixture(_ selections: [String: [String]]) -> SlideshowFixture {
-        let fixture = SlideshowFixture(
-            FakeSlideshowPhotos(["a": (1...6).map { "p\($0)" }]))
+        let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": (1...6).map { "p\($0)" }]))
         fixture.photos.albums = Set(selections.keys)
         fixture.photos.selections = selections.mapValues { Set($0.map { PhotoID($0) }) }
         return fixture
@@ -22,17 +21,15 @@ import Testing
 
     @Test func `the photos of one source follow those of the one before`() async throws {
         let fixture = fixture(["memories": ["p5", "p6"], "empty": [], "album": ["p2"]])
-        try await fixture.slideshow.setSources(
-            ["memories", "empty", "album"].map(Self.source))
+        try await fixture.slideshow.setSources(["memories", "empty", "album"].map(Self.source))
         #expect(try await fixture.next(4) == ["p5", "p6", "p2", "p5"])
         try await fixture.restart()
         #expect(fixture.slideshow.settings.sources.count == 3)
         #expect(try await fixture.next(3) == ["p6", "p2", "p5"])
     }
 
-    @Test func `in random order, each source is shown completely before the next one`()
-        async throws
-    {
+    @Test
+    func `in random order, each source is shown completely before the next one`() async throws {
         let fixture = fixture(["memories": ["p5", "p6"]])
         try await fixture.slideshow.setShuffled(true)
         try await fixture.slideshow.setSources([Self.source("memories"), Self.source("")])
@@ -218,8 +215,7 @@ import Testing
         let isShuffled = Bool.random(using: &random)
         try await fixture.slideshow.setShuffled(isShuffled)
         try await fixture.slideshow.setOrientation(orientation.rawValue)
-        try await fixture.slideshow.setSources(
-            selections.indices.map { Self.source("s\($0)") })
+        try await fixture.slideshow.setSources(selections.indices.map { Self.source("s\($0)") })
         let isEmpty = selections.allSatisfy(\.isEmpty)
         var source = 0
         var rest = selections[0]

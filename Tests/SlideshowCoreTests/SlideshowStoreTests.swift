@@ -127,9 +127,7 @@ struct SlideshowStoreTests {
     func `a playlist with a number that is too large begins at the top`(column: String) async throws
     {
         try await save(playlist)
-        try await cache.run {
-            try $0.execute("UPDATE playlist_state SET \(column) = \(Int64.max)")
-        }
+        try await cache.run { try $0.execute("UPDATE playlist_state SET \(column) = \(Int64.max)") }
         #expect(try await store.contents().playlists == ["": .unread(settings)])
     }
 
@@ -185,9 +183,7 @@ struct SlideshowStoreTests {
                 let ids = (0..<1000).map { PhotoID("\(page * 1000 + $0)") }
                 var new = playlist
                 let positions = ids.map { _ in new.randomPosition(isNew: false, using: &random) }
-                new.changes = [
-                    .added(AccountID(stored: "a"), ids, positions: positions, pass: 1)
-                ]
+                new.changes = [.added(AccountID(stored: "a"), ids, positions: positions, pass: 1)]
                 let added = try await save(new)
                 #expect(added == 1000)
             }

@@ -70,9 +70,8 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "p1")
     }
 
-    @Test func `next shows another photo if the current one is at the top of a new walk`()
-        async throws
-    {
+    @Test
+    func `next shows another photo if the current one is at the top of a new walk`() async throws {
         let fixture = fixture(["a", "b"])
         try await fixture.slideshow.show("local_ada/a")
         #expect(try await fixture.next(2) == ["b", "a"])
@@ -214,9 +213,7 @@ struct SlideshowTests {
             try await fixture.slideshow.setInterval(seconds: seconds)
             #expect(fixture.slideshow.settings.intervalSeconds == seconds)
         }
-        await #expect(throws: EngineError.self) {
-            try await fixture.slideshow.setImageSize("huge")
-        }
+        await #expect(throws: EngineError.self) { try await fixture.slideshow.setImageSize("huge") }
     }
 
     @Test func `another image size applies to the current photo at once`() async throws {
@@ -372,12 +369,8 @@ struct SlideshowTests {
 
     @Test func `a source that does not exist is not found`() async throws {
         let fixture = fixture()
-        await expectNotFound {
-            try await fixture.setSource(nil, "nothing")
-        }
-        await expectNotFound {
-            try await fixture.setSource("x")
-        }
+        await expectNotFound { try await fixture.setSource(nil, "nothing") }
+        await expectNotFound { try await fixture.setSource("x") }
         #expect(fixture.slideshow.settings.source == .initial)
     }
 
@@ -409,9 +402,8 @@ struct SlideshowTests {
         #expect(first.last != second.first)
     }
 
-    @Test func `a round begins if no photo that is left of the last one can be fetched`()
-        async throws
-    {
+    @Test
+    func `a round begins if no photo that is left of the last one can be fetched`() async throws {
         let fixture = fixture()
         fixture.photos.failing = Set(nine.dropFirst(2).map { id($0) })
         try await fixture.slideshow.setShuffled(true)
@@ -525,9 +517,8 @@ struct SlideshowTests {
         #expect(try await fixture.next(3) == ["p4", "p5", "p6"])
     }
 
-    @Test func `an image that was deleted while the daemon did not run is fetched again`()
-        async throws
-    {
+    @Test
+    func `an image that was deleted while the daemon did not run is fetched again`() async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         fixture.photos.cached = []
@@ -585,9 +576,8 @@ struct SlideshowTests {
         return photo
     }
 
-    @Test func `an edit of the current photo changes the photo and its image in one step`()
-        async throws
-    {
+    @Test
+    func `an edit of the current photo changes the photo and its image in one step`() async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         var seen: [(title: String?, image: String)] = []
@@ -699,8 +689,7 @@ struct SlideshowTests {
     }
 
     @Test func `an attached client gets a photo when the source is set`() async throws {
-        let fixture = SlideshowFixture(
-            FakeSlideshowPhotos(["local_ada": [], "local_bob": ["b"]]))
+        let fixture = SlideshowFixture(FakeSlideshowPhotos(["local_ada": [], "local_bob": ["b"]]))
         try await fixture.setSource(local.text, "all")
         try await fixture.attach()
         #expect(fixture.current.isEmpty)
