@@ -44,8 +44,7 @@ struct AccountTests {
         #expect(next.engine.accounts.all.map { [$0.id.text: $0.identity.username] } == ids)
     }
 
-    @Test
-    func `the default account is the first to log in, then the oldest that remains`() async throws {
+    @Test func `the default account is the first, then the oldest that remains`() async throws {
         let engine = fixture.engine
         // Concurrently: still the first.
         let logins = try ["ada", "bob", "eve"].map { try fixture.start($0) }
@@ -103,9 +102,7 @@ struct AccountTests {
         #expect(fixture.provider.users.value.isEmpty)
     }
 
-    @Test func `the hidden photos and the sources of slideshows are deleted with the account`()
-        async throws
-    {
+    @Test func `hidden photos and slideshow sources are deleted with the account`() async throws {
         let directory = try TemporaryDirectory()
         try await EngineFixture.makeStore(["one", "two"], in: directory)
         let data = EngineFixture.dataStore(directory)

@@ -57,9 +57,7 @@ struct CallLimitTests {
         #expect(await call.value == .failed)
     }
 
-    @Test func `a refresh of the profile has a limit, and its result is shown when it arrives`()
-        async throws
-    {
+    @Test func `a refresh of the profile has a limit, and its late result is shown`() async throws {
         fixture.service.state.update { $0.held = ["profile"] }
         fixture.ports.time.update { $0 = $0 + .seconds(600) }
         let timers = timerCount(.seconds(18)) + 1
@@ -114,9 +112,7 @@ struct CallLimitTests {
     // MARK: Images and the service
 
     @Test(arguments: [HTTPError.unreachable("no such host"), HTTPError.failed("a reset")])
-    func `a failing image host does not affect the state of the service`(error: HTTPError)
-        async throws
-    {
+    func `a failing image host does not affect the service's state`(error: HTTPError) async throws {
         let names = (1...6).map { "\($0)" }
         let fixture = try await ServiceFixture(names, isOpen: true)
         _ = try await fixture.walk(count: 3)

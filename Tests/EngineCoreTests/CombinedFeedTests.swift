@@ -44,8 +44,7 @@ struct CombinedFeedTests {
 
     // MARK: Order
 
-    @Test
-    func `the newest of the next photos is next, and the order of an account stays`() async throws {
+    @Test func `the newest of the next photos is next, in each account's order`() async throws {
         let fixture = try await makeFixture("ada", "bob")
         albums.setPhotos("ada", ["a1": 50, "a2": 10, "a3": 60])
         albums.setPhotos("bob", ["b1": 40, "b2": 30, "b3": 5])
@@ -168,8 +167,7 @@ struct CombinedFeedTests {
 
     // MARK: Accounts that cannot be read
 
-    @Test
-    func `an account that does not respond is left out, and joins the walk later`() async throws {
+    @Test func `an account that does not respond joins the walk later`() async throws {
         let fixture = try await makeFixture("ada", "bob", "cy")
         albums.setPhotos("ada", ["a1": 50, "a2": 40, "a3": 30])
         albums.setPhotos("bob", ["b1": 45, "b2": 35])
@@ -203,8 +201,7 @@ struct CombinedFeedTests {
         #expect(try await page(fixture) == (ids: [], next: ""))
     }
 
-    @Test
-    func `a walk stops at an account that fails in the middle, and goes on later`() async throws {
+    @Test func `a walk stops at an account that fails, and goes on later`() async throws {
         let fixture = try await makeFixture("ada", "bob")
         albums.setPhotos("ada", ["a1": 50, "a2": 40])
         albums.setPhotos("bob", ["b1": 45, "b2": 35])

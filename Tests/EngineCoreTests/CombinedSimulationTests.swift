@@ -6,8 +6,7 @@ import Testing
 /// Random walks through the combined feed, checked against a reference model.
 @Suite(.timeLimit(.minutes(30)))
 struct CombinedSimulationTests {
-    @Test
-    func `no walk through the combined feed repeats, loses or misplaces a photo`() async throws {
+    @Test func `no walk of the combined feed repeats, loses or misplaces a photo`() async throws {
         var failures: [String] = []
         var total = CombinedSimulation.Statistics()
         for seed in Simulation.seeds(2_000) where failures.count < 3 {

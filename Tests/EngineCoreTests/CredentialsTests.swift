@@ -71,8 +71,7 @@ struct CredentialsTests {
     @Test(arguments: [
         (500, "{}"), (429, "slow down"), (400, "<html>"), (401, #"{"error":"invalid_client"}"#),
     ])
-    func `a failed renewal without a refusal keeps the old token`(status: Int, body: String)
-        async throws
+    func `a failed renewal without refusal keeps the token`(status: Int, body: String) async throws
     {
         let credentials = try await credentials()
         answer(status, body)

@@ -95,8 +95,7 @@ struct FeedFailureTests {
         #expect(try await fixture.walk() == ["later"] + nine)
     }
 
-    @Test
-    func `a page token that the service rejects is replaced, also after arrivals`() async throws {
+    @Test func `a page token that is rejected is replaced, also after arrivals`() async throws {
         for new in [[], ["n1", "n2"]] {
             let fixture = try await ServiceFixture(nine)
             let first = try await fixture.page(count: 3)
@@ -138,8 +137,7 @@ struct FeedFailureTests {
         #expect(try await fixture.walk(count: 4) == later + nine)
     }
 
-    @Test func `a source that was read offline is refreshed once the network is back`() async throws
-    {
+    @Test func `a source that was read offline is refreshed online`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.ports.time.update { $0 = $0 + .seconds(3600) }
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
@@ -154,8 +152,7 @@ struct FeedFailureTests {
         #expect(try await fixture.page().ids == ["news", "p1", "p2"])
     }
 
-    @Test
-    func `the notice of a broken source ends after the next list of the sources`() async throws {
+    @Test func `the notice of a broken source ends after the next list of sources`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         func notices() -> [String] { fixture.account.notices.map { String($0.prefix(20)) } }
         fixture.service.state.update {
@@ -237,9 +234,7 @@ struct FeedFailureTests {
     }
 
     @Test(arguments: [false, true])
-    func `a cache in which nothing can be deleted is deleted with the login`(isRemoved: Bool)
-        async throws
-    {
+    func `a cache without deletions is deleted with the login`(isRemoved: Bool) async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true, isRead: true)
         try fixture.engine.stores.feeds.store.runAndWait {
             try $0.execute(

@@ -7,8 +7,7 @@ import Testing
 /// A test of a large feed, which occupies the main actor. Beside it, other tests would exceed their time limits.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct FeedLoadTests {
-    @Test
-    func `a source caches ten thousand photos, and a walk misses none beyond them`() async throws {
+    @Test func `a source caches 10,000 photos, and a walk misses none beyond them`() async throws {
         let all = (1...10_050).map { "p\($0)" }
         let fixture = try await ServiceFixture(all)
         fixture.service.state.update { $0.pageSize = 2_000 }

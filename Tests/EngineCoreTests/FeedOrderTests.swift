@@ -42,9 +42,7 @@ struct FeedOrderTests {
     }
 
     @Test(arguments: ["p2", "p3"])
-    func `a photo that moves down to the end of a counted page hides no other`(moved: String)
-        async throws
-    {
+    func `a photo that moves to the end of a counted page hides none`(moved: String) async throws {
         let fixture = try await ServiceFixture((1...9).map { "p\($0)" })
         let first = try await fixture.page(count: 3)
         fixture.service.state.update { state in
@@ -215,9 +213,7 @@ struct FeedOrderTests {
         #expect(try await fixture.walk(count: 50) == Array(old[..<40]))
     }
 
-    @Test func `a source with keys out of order has the order of the service and keeps walks`()
-        async throws
-    {
+    @Test func `a source with keys out of order has the service's order`() async throws {
         let fixture = try await keyed((1...9).map { "p\($0)" })
         fixture.service.state.update { $0.pageSize = 3 }
         let first = try await fixture.page(count: 2)

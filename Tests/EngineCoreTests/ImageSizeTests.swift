@@ -45,8 +45,7 @@ struct ImageSizeTests {
         #expect(try await size(next) == [300, 200])
     }
 
-    @Test
-    func `a larger image replaces the size of a smaller one, and not the reverse`() async throws {
+    @Test func `a larger image replaces the size of a smaller one, not the reverse`() async throws {
         let fixture = try await fixture([.thumb, .full])
         _ = try await fixture.account.imagePath("a", size: "thumb")
         #expect(try await size(fixture) == [30, 20])

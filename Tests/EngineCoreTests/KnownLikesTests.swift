@@ -23,9 +23,7 @@ struct KnownLikesTests {
         #expect(try await fixture.walk("likes").count == 8)
     }
 
-    @Test func `a like of an old photo remains if the list of likes has the order of the photos`()
-        async throws
-    {
+    @Test func `a like of an old photo remains if likes have the order of photos`() async throws {
         let photos = (1...9).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)
         fixture.service.state.update { state in
@@ -51,8 +49,7 @@ struct KnownLikesTests {
     }
 
     @Test(arguments: [["p6"], ["p4", "p6"]])
-    func `likes at the end of a counted page hide no other liked photo`(new: [String]) async throws
-    {
+    func `likes at the end of a counted page hide no other`(new: [String]) async throws {
         let photos = (1...9).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)
         fixture.service.state.update { $0.liked = Set(photos).subtracting(new) }
@@ -64,8 +61,7 @@ struct KnownLikesTests {
         #expect(try await fixture.walk("likes") == new + photos.filter { !new.contains($0) })
     }
 
-    @Test
-    func `the number of likes is known after a restart before the service replies`() async throws {
+    @Test func `the number of likes is known before the service replies`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
         fixture.service.state.update { state in
             state.liked = ["a"]
@@ -78,8 +74,7 @@ struct KnownLikesTests {
         try await poll { next.account.likeCount == 1 }
     }
 
-    @Test
-    func `the likes of a service without a list of likes are those that are known`() async throws {
+    @Test func `without a list of likes, the likes are those that are known`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         fixture.service.state.update {
             $0.pageErrors["likes"] = .notSupported("There is no list.")
@@ -97,10 +92,7 @@ struct KnownLikesTests {
         #expect(fixture.account.likeCount == 1)
     }
 
-    @Test
-    func `a denied like has a notice, and a refresh sends it after the permission is granted`()
-        async throws
-    {
+    @Test func `a denied like has a notice, and is sent once it is permitted`() async throws {
         let fixture = try await ServiceFixture(["a"])
         let reason = "The API key lacks the permission asset.update; edit the key."
         fixture.service.state.update {

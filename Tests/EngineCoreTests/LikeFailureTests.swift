@@ -188,8 +188,7 @@ struct LikeFailureTests {
         try await fixture.waitForEvent("unliked a 0")
     }
 
-    @Test
-    func `likes whose responses were lost are counted as the service counts them`() async throws {
+    @Test func `likes with lost responses are counted as the service counts them`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
         fixture.service.state.update { $0.likeTotal = 0 }
         try await fixture.account.refreshProfile()

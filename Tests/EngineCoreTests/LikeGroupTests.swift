@@ -40,8 +40,7 @@ struct LikeGroupTests {
         #expect(try await fixture.page("likes").ids == [])
     }
 
-    @Test
-    func `a pending like is shown for its whole group, and the last call counts`() async throws {
+    @Test func `a pending like is shown for its whole group, the last call counts`() async throws {
         let fixture = try await ServiceFixture(photos)
         _ = try await fixture.walk("new")
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }

@@ -164,8 +164,7 @@ struct LikeRefusalTests {
         #expect(fixture.count("like a") == 0)
     }
 
-    @Test
-    func `a like in flight while the settings change is queued, and sent again`() async throws {
+    @Test func `a like in flight during a change of settings is sent again`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         let like = try await fixture.holdLike()
         fixture.engine.restartSessions(of: "service")
@@ -180,8 +179,7 @@ struct LikeRefusalTests {
 
     // MARK: The database
 
-    @Test
-    func `a like of a cached photo makes at most four round trips to the databases`() async throws {
+    @Test func `a like of a cached photo makes at most four database round trips`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         let remote = try #require(fixture.account.remote)
         let likes = fixture.engine.store.likes(of: remote.account)

@@ -44,8 +44,7 @@ struct LikeTests {
         try await fixture.waitForEvent("unliked a 0")
     }
 
-    @Test
-    func `lists are believed ten minutes after a like, or after they have shown it`() async throws {
+    @Test func `lists are believed ten minutes after a like, or once they show it`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         _ = try await fixture.account.setLiked("a", true)
         await fixture.account.remote?.refreshWatched(SourceID("new"))
@@ -60,9 +59,7 @@ struct LikeTests {
         #expect(try await !liked(fixture, "b"))
     }
 
-    @Test func `a like that is confirmed while the cache disk is full is shown after a restart`()
-        async throws
-    {
+    @Test func `a like confirmed with a full cache disk is shown after a restart`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
         try fixture.fillCacheDisk()
         #expect(try await fixture.account.setLiked("a", true) == .done)
@@ -83,8 +80,7 @@ struct LikeTests {
         #expect(try await !liked(next, "a"))
     }
 
-    @Test func `a like without a network is queued, survives a restart, and is sent`() async throws
-    {
+    @Test func `a like without a network is queued and sent after a restart`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
@@ -156,8 +152,7 @@ struct LikeTests {
         #expect(fixture.account.retryAt == nil)
     }
 
-    @Test func `the delay of the retry does not depend on the number of queued likes`() async throws
-    {
+    @Test func `the delay of a retry does not depend on the number of likes`() async throws {
         let fixture = try await ServiceFixture((0..<8).map { "p\($0)" }, isOpen: true)
         _ = try await fixture.page(count: 8)
         fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
@@ -176,8 +171,7 @@ struct LikeTests {
         #expect(fixture.account.pendingLikes.count == 8)
     }
 
-    @Test
-    func `an outdated list of likes does not show a photo that was just unliked`() async throws {
+    @Test func `an outdated list of likes shows no photo that was just unliked`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page("likes")
         _ = try await fixture.account.setLiked("a", true)
@@ -195,9 +189,7 @@ struct LikeTests {
         #expect(try await fixture.page("likes").ids == ["a"])
     }
 
-    @Test func `an outdated list of likes that is read first shows a photo that was just liked`()
-        async throws
-    {
+    @Test func `an outdated list that is read first shows a photo just liked`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
         for photo in ["c", "a"] {
             _ = try await fixture.account.setLiked(photo, true)
@@ -236,9 +228,7 @@ struct LikeTests {
         #expect(try await fixture.walk("likes") == [])
     }
 
-    @Test func `a refresh by a client removes the last like that was removed at the service`()
-        async throws
-    {
+    @Test func `a refresh by a client removes the last like that the service lost`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         fixture.service.state.update { $0.liked = ["a"] }
         #expect(try await fixture.walk("likes") == ["a"])
@@ -297,7 +287,8 @@ struct LikeTests {
     }
 
     @Test(arguments: [ProviderError.notFound("gone"), .denied("no")])
-    func `likes of a service without likes are stored locally`(error: ProviderError) async throws {
+    func `likes that are denied or not found are stored locally`(error: ProviderError) async throws
+    {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         fixture.service.state.update { $0.likeError = error }
         #expect(try await fixture.account.setLiked("a", true) == .local)
@@ -319,9 +310,7 @@ struct LikeTests {
         try await next.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
     }
 
-    @Test func `likes of a service that never has likes need no network and survive a logout`()
-        async throws
-    {
+    @Test func `likes of a service without likes need no network, survive a logout`() async throws {
         let first = try await ServiceFixture(["a", "b", "c"])
         first.service.state.update { $0.hasLocalLikes = true }
         let fixture = try await ServiceFixture(after: first, isRead: true)

@@ -163,9 +163,7 @@ struct LocalAccountTests {
         await #expect(throws: EngineError.self) { try await bob.setAvatar("2") }
     }
 
-    @Test func `a thumbnail that does not fit on the disk is reported until there is room`()
-        async throws
-    {
+    @Test func `a thumbnail without room on the disk is reported meanwhile`() async throws {
         let ada = try await logIn(fixture)
         try fixture.directory.write("", to: "cache/other")
         provider.state.update { $0.isDiskFull = true }
@@ -200,8 +198,7 @@ struct LocalAccountTests {
         await #expect(throws: EngineError.self) { try await account.setAvatar("1") }
     }
 
-    @Test func `the session learns of watches of the source that depends on the date`() async throws
-    {
+    @Test func `the session learns of watches of the dated source`() async throws {
         let account = try await logIn(fixture)
         let session = try #require(provider.sessions.value.last)
         // Its folders may be in a file system that reports no changes.

@@ -124,8 +124,7 @@ struct LoginTests {
         #expect(fixture.engine.logins.all.isEmpty)
     }
 
-    @Test func `a login that is cancelled while it waits adds no account and no user`() async throws
-    {
+    @Test func `a login that is cancelled while it waits adds no account or user`() async throws {
         let fixture = try EngineFixture(holdsLogins: true)
         let login = try fixture.start("ada")
         let cancelling = Task.immediate { await login.cancelAndWait() }
@@ -141,8 +140,7 @@ struct LoginTests {
         #expect(login.state == .cancelled)
     }
 
-    @Test func `a new account whose login is cancelled while it is stored is removed`() async throws
-    {
+    @Test func `a new account whose login is cancelled meanwhile is removed`() async throws {
         let gate = try await fixture.holdStore()
         defer { gate.open() }
         let login = try fixture.start("ada")
@@ -161,8 +159,7 @@ struct LoginTests {
         try await fixture.logIn("ada")
     }
 
-    @Test
-    func `a known account whose login is cancelled meanwhile stays logged out`() async throws {
+    @Test func `an account whose login is cancelled meanwhile stays logged out`() async throws {
         let account = try await fixture.logIn("ada")
         try await fixture.engine.accounts.logOut(account)
         let gate = try await fixture.holdStore()

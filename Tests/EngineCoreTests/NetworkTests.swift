@@ -100,8 +100,7 @@ struct NetworkTests {
 
     private let target = "service https://api.service.test"
 
-    @Test
-    func `a provider at the host of another one does not take its accounts offline`() async throws {
+    @Test func `a provider at the host of another one does not affect it`() async throws {
         let directory = try TemporaryDirectory()
         let services = [FakeService(), FakeService("other")]
         try await EngineFixture.makeStore(services.map(\.info.id), in: directory)

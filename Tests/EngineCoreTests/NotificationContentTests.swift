@@ -133,8 +133,7 @@ struct NotificationContentTests {
         #expect(presenter.notifications.value.isEmpty)
     }
 
-    @Test func `a browser that does not start is reported with a login in a terminal`() async throws
-    {
+    @Test func `without a browser, a login in a terminal is suggested`() async throws {
         let fixture = try await ServiceFixture(["a"]) { ports in
             ports.secrets.state.update { state in
                 state.secrets = [.provider("service"): Array("secret".utf8)]
@@ -277,8 +276,7 @@ struct NotificationContentTests {
         #expect(fixture.ports.presenter.notifications.value.isEmpty)
     }
 
-    @Test
-    func `a notification that could not be shown is shown when a service starts`() async throws {
+    @Test func `a notification that could not be shown is shown by a new service`() async throws {
         let fixture = try EngineFixture()
         let presenter = fixture.ports.presenter
         presenter.isAvailable.update { $0 = false }

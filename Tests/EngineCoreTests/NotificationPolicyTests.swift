@@ -162,7 +162,7 @@ import Testing
         #expect(policy.act(.retry, on: 1)?.issues.first?.likes.map(\.photo.text) == ["a"])
     }
 
-    @Test func `a notification that could not be shown is shown when a service starts`() {
+    @Test func `a notification that could not be shown is shown by a new service`() {
         var policy = raised
         policy.notShown(1)
         // A failed attempt starts no pause: the next issue tries again.

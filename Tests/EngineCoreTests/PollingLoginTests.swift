@@ -26,9 +26,7 @@ struct PollingLoginTests {
         return try await login.wait()
     }
 
-    @Test func `a login shows an address, polls until the user confirms, and stores the password`()
-        async throws
-    {
+    @Test func `a login shows an address, polls for the user, stores the password`() async throws {
         let login = try await polling.start(fixture)
         #expect(login.authorizationURL == "https://one.example/confirm")
         #expect(login.state == .waiting)
@@ -53,9 +51,7 @@ struct PollingLoginTests {
         #expect(fixture.ports.http.requests.value.filter { $0.token?.isEmpty == false }.count == 1)
     }
 
-    @Test func `failures of the network and the server delay polls and do not end the login`()
-        async throws
-    {
+    @Test func `failures of the network and the server only delay polls`() async throws {
         polling.state.update { $0.polls = [nil, 503, 429, 302, 200, nil, 404] }
         let login = try await polling.start(fixture)
         // 2, then twice as long after each failure, at most 30 seconds.
@@ -131,10 +127,7 @@ struct PollingLoginTests {
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 
-    @Test
-    func `a server behind a proxy that names its addresses with http is requested with https`()
-        async throws
-    {
+    @Test func `a server that names addresses with http is requested with https`() async throws {
         polling.state.update { $0.origin = "http://one.example" }
         let login = try await polling.start(fixture)
         #expect(login.authorizationURL == "https://one.example/confirm")
@@ -150,7 +143,7 @@ struct PollingLoginTests {
     }
 
     @Test(arguments: ["http://one.example", "https://one.example"])
-    func `a server behind a proxy that names its addresses without its port is requested with it`(
+    func `a server that names its addresses without its port is requested with it`(
         origin: String
     ) async throws {
         polling.state.update { $0.origin = origin }
@@ -186,9 +179,7 @@ struct PollingLoginTests {
         try await fixture.ports.secrets.state.wait { $0.secrets.isEmpty ? true : nil }
     }
 
-    @Test func `a password that cannot be revoked stays in the keyring until a restart revokes it`()
-        async throws
-    {
+    @Test func `a password that cannot be revoked is revoked after a restart`() async throws {
         var fixture = try polling.fixture()
         let account = try await logIn(fixture)
         polling.state.update { $0.refusesRevocations = true }
@@ -209,9 +200,7 @@ struct PollingLoginTests {
         #expect(fixture.engine.accounts.all.map(\.notices) == [[]])
     }
 
-    @Test func `the removal of an account reports a password that is still valid, and keeps none`()
-        async throws
-    {
+    @Test func `a removal reports a password that is still valid, and keeps none`() async throws {
         let account = try await logIn(fixture)
         polling.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.remove(account)
@@ -220,9 +209,7 @@ struct PollingLoginTests {
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 
-    @Test func `a login for a known account replaces its password and refuses another user`()
-        async throws
-    {
+    @Test func `a login for an account replaces its password, refuses another user`() async throws {
         let account = try await logIn(fixture)
         polling.state.update { $0.confirmed = "ada" }
         let second = try await polling.start(fixture, at: nil, for: account)

@@ -144,8 +144,7 @@ struct RemoteFeedTests {
         #expect(fixture.count("new top") == 1)
     }
 
-    @Test
-    func `a fresh page sends no request, an old one is refreshed in the background`() async throws {
+    @Test func `a fresh page sends no request, an old one is refreshed`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.service.state.update { $0.photos = ["new"] + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(299) }
@@ -215,9 +214,7 @@ struct RemoteFeedTests {
         #expect(try await fixture.page("other", count: 2).ids == ["p1", "p3"])
     }
 
-    @Test func `a photo that left its source is reported when the service does not find it`()
-        async throws
-    {
+    @Test func `a photo that left its source is reported once it is not found`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true, isRead: true)
         fixture.service.state.update { $0.photos.remove(at: 1) }
         _ = try await fixture.account.refreshFeed("new")

@@ -35,8 +35,7 @@ struct SecretStoreUseTests {
         await login.cancelAndWait()
     }
 
-    @Test
-    func `logins wait together, and not long, for a keyring that does not reply`() async throws {
+    @Test func `logins wait together, not long, for a keyring that does not reply`() async throws {
         let fixture = try EngineFixture(providers: [FakeService()])
         fixture.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"])
         let secrets = fixture.ports.secrets.state
@@ -52,8 +51,7 @@ struct SecretStoreUseTests {
     }
 
     @Test(arguments: [false, true])
-    func `a login without a client secret names the value that is missing`(hasID: Bool) async throws
-    {
+    func `a login without a client secret names what is missing`(hasID: Bool) async throws {
         let fixture = try EngineFixture(providers: [FakeService()])
         if hasID { fixture.ports.settings.values["service"] = ProviderSettings(["ClientId": "id"]) }
         let error = await #expect(throws: EngineError.self) {
@@ -133,8 +131,7 @@ struct SecretStoreUseTests {
         #expect(secrets.value.lookUps.dropFirst(lookUps).allSatisfy { $0 != .account(ada.id.text) })
     }
 
-    @Test
-    func `a renewed token that is not stored survives the restart of its session`() async throws {
+    @Test func `a renewed token that is not stored survives its session`() async throws {
         let secrets = fixture.ports.secrets.state
         let ada = try await federation.logIn(fixture)
         let stored = secrets.value.secrets[.account(ada.id.text)]
@@ -190,9 +187,7 @@ struct SecretStoreUseTests {
         try await fixture.state { $0 == .ready }
     }
 
-    @Test func `logging out prompts for a keyring that was locked after the token was read`()
-        async throws
-    {
+    @Test func `logging out prompts for a keyring that was locked meanwhile`() async throws {
         let fixture = try await ServiceFixture(["a"])
         let secrets = fixture.ports.secrets.state
         try await fixture.state { $0 == .ready }

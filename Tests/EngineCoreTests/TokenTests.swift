@@ -28,8 +28,7 @@ struct TokenTests {
 
     // MARK: The client of a token
 
-    @Test
-    func `a token is renewed and revoked by its client after another registration`() async throws {
+    @Test func `a token is renewed and revoked by the client that got it`() async throws {
         federation.state.update { $0.lifetime = 7200 }
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.scopes = ["read", "write"] }
@@ -49,9 +48,7 @@ struct TokenTests {
 
     // MARK: Replaced tokens
 
-    @Test func `a login revokes the token that it replaces, and a removal all that is left`()
-        async throws
-    {
+    @Test func `a login revokes the token that it replaces, a removal the rest`() async throws {
         let ada = try await federation.logIn(fixture)
         try await federation.logIn(fixture)
         try await federation.logIn(fixture, for: ada)
@@ -103,8 +100,7 @@ struct TokenTests {
     }
 
     @Test(arguments: [false, true])
-    func `a logout that cannot be stored leaves the account its token`(isRemoval: Bool) async throws
-    {
+    func `a logout that cannot be stored keeps the token`(isRemoval: Bool) async throws {
         let ada = try await federation.logIn(fixture)
         let accounts = fixture.engine.accounts
         let refusal = isRemoval ? "DELETE" : "UPDATE"
@@ -127,9 +123,7 @@ struct TokenTests {
         #expect(federation.state.value.revoked == ["token-1"])
     }
 
-    @Test func `an account whose provider is gone is removed with its token and registration`()
-        async throws
-    {
+    @Test func `without its provider, an account is removed with its registration`() async throws {
         let first = try federation.fixture()
         try await federation.logIn(first)
         first.engine.stop()
@@ -168,9 +162,7 @@ struct TokenTests {
         try await waitForLiveTokens([])
     }
 
-    @Test func `a failed login leaves no secret, and the next one needs no other registration`()
-        async throws
-    {
+    @Test func `a failed login leaves no secret and needs no other registration`() async throws {
         let cancelled = try federation.start(fixture)
         await cancelled.prepared()
         cancelled.cancel()

@@ -43,8 +43,7 @@ struct TransferTests {
         return Array(bytes[..<max(0, read(descriptor, &bytes, bytes.count))])
     }
 
-    @Test func `a transfer writes and counts a photo, and is removed after a minute`() async throws
-    {
+    @Test func `a transfer writes and counts a photo, is removed after a minute`() async throws {
         let fixture = try await fixture()
         let transfer = try await start(fixture)
         #expect(transfer.state == .running)
@@ -74,9 +73,7 @@ struct TransferTests {
         #expect(events == ["transfer 1 running 0/108", "transfer 1 done 108/108"])
     }
 
-    @Test func `two transfers of a photo fetch it once, and a cancelled one does not count`()
-        async throws
-    {
+    @Test func `two transfers fetch a photo once, a cancelled one is not counted`() async throws {
         let fixture = try await fixture(isHeld: true)
         let first = try await start(fixture)
         let second = try await start(fixture)

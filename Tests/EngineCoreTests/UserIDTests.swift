@@ -30,9 +30,7 @@ struct UserIDTests {
         #expect(try fixture.stored.accounts.count == 1)
     }
 
-    @Test func `a login after a rename renews a logged-out account and keeps its own label`()
-        async throws
-    {
+    @Test func `a login after a rename renews an account and keeps its own label`() async throws {
         let account = try await federation.logIn(fixture, "ada", "1")
         try await account.setLabel("Work")
         try await fixture.engine.accounts.logOut(account)
@@ -42,8 +40,7 @@ struct UserIDTests {
         #expect(account.identity.username == "eve")
     }
 
-    @Test func `a user with the former name of another gets an account of their own`() async throws
-    {
+    @Test func `a user with the former name of another gets an account`() async throws {
         let ada = try await federation.logIn(fixture, "ada", "1")
         let other = try await federation.logIn(fixture, "ada", "2")
         #expect(other !== ada)
@@ -63,9 +60,7 @@ struct UserIDTests {
         #expect(fixture.engine.accounts.all.count == 2)
     }
 
-    @Test func `an account without a user ID is found by its name, and gets the ID of the login`()
-        async throws
-    {
+    @Test func `an account without a user ID is found by name, and gets the ID`() async throws {
         let account = try await federation.logIn(fixture, "ada")
         #expect(try await federation.logIn(fixture, "ada", "1") === account)
         #expect(account.identity.userID == "1")

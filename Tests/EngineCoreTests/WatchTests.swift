@@ -127,8 +127,7 @@ struct WatchTests {
 
     // MARK: Conditions
 
-    @Test func `nothing is refreshed on a metered network, due sources are after it`() async throws
-    {
+    @Test func `a metered network delays the refresh of due sources`() async throws {
         fixture.engine.isMetered = true
         #expect(!fixture.account.feedWatch.isActive)
         try await advance(.seconds(7200), fixture, requests: 1)
@@ -137,16 +136,13 @@ struct WatchTests {
         #expect(fixture.count("new top") == 2)
     }
 
-    @Test
-    func `a captive portal does not stop the refreshes of a server that responds`() async throws {
+    @Test func `a captive portal does not stop refreshes of a server that responds`() async throws {
         fixture.engine.setOnline(false)
         try await advance(interval, fixture, requests: 2)
         #expect(fixture.account.state == .ready)
     }
 
-    @Test func `watched sources of an unreachable service are refreshed once it is reachable`()
-        async throws
-    {
+    @Test func `watched sources of an unreachable service are refreshed afterwards`() async throws {
         fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
         try await advance(interval, fixture, requests: 2)
         try await fixture.state { if case .offline = $0 { true } else { false } }
@@ -188,8 +184,7 @@ struct WatchTests {
         try await advance(.seconds(1), fixture, requests: 3)
     }
 
-    @Test(.timeLimit(.minutes(10))) func `a quarter of the request budget is enough`() async throws
-    {
+    @Test(.timeLimit(.minutes(10))) func `a quarter of the request budget suffices`() async throws {
         try await report(RateLimit(remaining: 25, limit: 100, reset: nil), fixture)
         try await advance(interval, fixture, requests: 2)
     }
@@ -253,8 +248,7 @@ struct WatchTests {
         try await advance(.seconds(500), fixture, requests: 4)
     }
 
-    @Test
-    func `a watch outlasts a session, and pauses while the account is logged out`() async throws {
+    @Test func `a watch outlasts a session, and pauses while logged out`() async throws {
         fixture.engine.restartSessions(of: "service")
         try await fixture.state { $0 == .ready }
         try await advance(interval, fixture, requests: 2)
@@ -273,8 +267,7 @@ struct WatchTests {
 
     // MARK: Retries after an outage
 
-    @Test
-    func `after an outage only known sources are refreshed, and only some of them`() async throws {
+    @Test func `after an outage, only some of the known sources are refreshed`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         for number in 1...12 { _ = try await fixture.page("topic\(number)") }
         fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }

@@ -124,8 +124,7 @@ struct SlideshowFaultTests {
         #expect(main.hidden == [id("p1")] && main.currentID != id("p1"))
     }
 
-    @Test
-    func `settings that were stored apply although the playlist cannot be stored`() async throws {
+    @Test func `settings apply although the playlist cannot be stored`() async throws {
         let slideshow = try await open().main
         try await slideshow.next()
         try await refuse("playlist_state", in: cache)
@@ -259,9 +258,7 @@ struct SlideshowFaultTests {
         #expect(shown.last == "p1" && !shown.contains(nil))
     }
 
-    @Test func `the photo that follows in the history replaces a hidden photo in one step`()
-        async throws
-    {
+    @Test func `the next photo of the history replaces a hidden one in one step`() async throws {
         let fixture = SlideshowFixture(photos)
         let slideshow = fixture.slideshow
         photos.accounts[0].isLocal = false
@@ -278,8 +275,7 @@ struct SlideshowFaultTests {
         await fixture.settle()
     }
 
-    @Test func `calls reply within their time limit while a service does not respond`() async throws
-    {
+    @Test func `calls reply within their time limit without a response`() async throws {
         let fixture = SlideshowFixture(photos)
         let slideshow = fixture.slideshow
         photos.accounts[0].isLocal = false

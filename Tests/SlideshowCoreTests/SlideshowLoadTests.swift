@@ -8,8 +8,7 @@ import Testing
 /// A test of a long slideshow, which occupies the main actor. Beside it, other tests would exceed their time limits.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct SlideshowLoadTests {
-    @Test
-    func `a thousand shuffled photos with arrivals and removals repeat nothing`() async throws {
+    @Test func `1,000 shuffled photos with arrivals and removals repeat nothing`() async throws {
         let fixture = SlideshowFixture(
             FakeSlideshowPhotos(["local_ada": (1...1000).map { "p\($0)" }]))
         try await fixture.slideshow.setShuffled(true)

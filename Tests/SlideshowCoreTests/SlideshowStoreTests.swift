@@ -97,9 +97,7 @@ struct SlideshowStoreTests {
         #expect(names == [""])
     }
 
-    @Test func `a playlist with photos of an account that is logged out is deleted at the start`()
-        async throws
-    {
+    @Test func `a playlist with photos of a logged-out account is deleted`() async throws {
         let (a, b) = (AccountID(stored: "a"), AccountID(stored: "b"))
         for name in ["", "kitchen"] { try await save(playlist, of: name) }
         #expect(try await store.contents(of: [a, b]).playlists[""]?.entries == playlist.entries)
@@ -124,16 +122,13 @@ struct SlideshowStoreTests {
     }
 
     @Test(arguments: ["position", "round"])
-    func `a playlist with a number that is too large begins at the top`(column: String) async throws
-    {
+    func `a playlist with too large a number begins at the top`(column: String) async throws {
         try await save(playlist)
         try await cache.run { try $0.execute("UPDATE playlist_state SET \(column) = \(Int64.max)") }
         #expect(try await store.contents().playlists == ["": .unread(settings)])
     }
 
-    @Test func `a photo that was hidden before the end of the process leaves the playlists`()
-        async throws
-    {
+    @Test func `a photo hidden before the end of the process leaves the playlists`() async throws {
         try await save(playlist)
         // The first of these photos left the playlist before, and was shown again.
         let hidden = ["4", "1", "9"].map(id)

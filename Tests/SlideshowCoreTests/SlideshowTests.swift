@@ -29,8 +29,7 @@ struct SlideshowTests {
 
     // MARK: Steps
 
-    @Test func `the photos come in the order of the source, then from the top again`() async throws
-    {
+    @Test func `the photos come in the order of the source, then again`() async throws {
         let fixture = fixture(["a", "b", "c"])
         #expect(fixture.current.isEmpty && fixture.slideshow.image.isEmpty)
         #expect(try await fixture.next(7) == ["a", "b", "c", "a", "b", "c", "a"])
@@ -70,8 +69,7 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "p1")
     }
 
-    @Test
-    func `next shows another photo if the current one is at the top of a new walk`() async throws {
+    @Test func `next shows another photo than the current one at the top`() async throws {
         let fixture = fixture(["a", "b"])
         try await fixture.slideshow.show("local_ada/a")
         #expect(try await fixture.next(2) == ["b", "a"])
@@ -87,9 +85,7 @@ struct SlideshowTests {
         #expect(try await fixture.next(3) == ["p2", "p4", "p5"])
     }
 
-    @Test func `if no image can be fetched, the current photo remains and the tries are bounded`()
-        async throws
-    {
+    @Test func `if no image can be fetched, the photo remains, with few tries`() async throws {
         let fixture = fixture()
         fixture.photos.accounts[0].isLocal = false
         #expect(try await fixture.next() == "p1")
@@ -137,9 +133,7 @@ struct SlideshowTests {
         #expect(fixture.photos.watched.isEmpty)
     }
 
-    @Test func `the next image is fetched before it is due, and both images are protected`()
-        async throws
-    {
+    @Test func `the next image is fetched before it is due, both are protected`() async throws {
         let fixture = fixture()
         try await fixture.attach()
         #expect(fixture.photos.fetches.map(\.photo.text) == ["p1", "p2"])
@@ -150,9 +144,7 @@ struct SlideshowTests {
         #expect(fixture.photos.pinned == ["/regular/local_ada/p7", "/regular/local_ada/p8"])
     }
 
-    @Test func `while paused or without a client, no image is fetched and there is no timer`()
-        async throws
-    {
+    @Test func `paused or without a client, no image is fetched, and no timer runs`() async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         #expect(fixture.photos.fetches.count == 1)
@@ -180,9 +172,7 @@ struct SlideshowTests {
         #expect(fixture.current == "p2")
     }
 
-    @Test func `a photo that is due while its image is fetched is shown when the image arrives`()
-        async throws
-    {
+    @Test func `a photo that is due is shown when its image arrives`() async throws {
         let fixture = fixture()
         try await fixture.attach()
         _ = await fixture.timerCount(1)
@@ -354,9 +344,7 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "a1")
     }
 
-    @Test func `the source falls back to the combined account when its account is removed`()
-        async throws
-    {
+    @Test func `the source is the combined account after its account is removed`() async throws {
         let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["a1"], "b": ["b1"]]))
         let account = AccountID(stored: "b")
         try await fixture.setSource("b")
@@ -388,9 +376,7 @@ struct SlideshowTests {
 
     // MARK: Shuffle
 
-    @Test func `shuffle shows all photos once before any twice, and never one twice in a row`()
-        async throws
-    {
+    @Test func `shuffle shows all photos before any twice, and none twice in a row`() async throws {
         let fixture = fixture()
         try await fixture.slideshow.setShuffled(true)
         let first = try await fixture.next(9)
@@ -402,8 +388,7 @@ struct SlideshowTests {
         #expect(first.last != second.first)
     }
 
-    @Test
-    func `a round begins if no photo that is left of the last one can be fetched`() async throws {
+    @Test func `a round begins if no photo of the last one can be fetched`() async throws {
         let fixture = fixture()
         fixture.photos.failing = Set(nine.dropFirst(2).map { id($0) })
         try await fixture.slideshow.setShuffled(true)
@@ -438,9 +423,7 @@ struct SlideshowTests {
         #expect(slideshow.playlist.round == 0)
     }
 
-    @Test func `a photo that was shown before its page was read is not repeated in the round`()
-        async throws
-    {
+    @Test func `a photo shown before its page is read is not repeated in a round`() async throws {
         let fixture = fixture()
         try await fixture.slideshow.setShuffled(true)
         try await fixture.slideshow.show("local_ada/p4")
@@ -448,8 +431,7 @@ struct SlideshowTests {
         #expect(try await fixture.next(9).sorted() == nine)
     }
 
-    @Test func `a selected photo of another source does not become part of the round`() async throws
-    {
+    @Test func `a selected photo of another source is no part of the round`() async throws {
         let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["a1", "a2"], "b": ["b1"]]))
         try await fixture.setSource("a")
         try await fixture.slideshow.setShuffled(true)
@@ -472,9 +454,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [true, false])
-    func `a new photo behind new ones of another orientation is shown next`(isSized: Bool)
-        async throws
-    {
+    func `a new photo behind others of another orientation is next`(isSized: Bool) async throws {
         let photos = FakeSlideshowPhotos(["a": ["a1", "a2", "a3"]])
         photos.accounts[0].isLocal = false
         photos.mayReadAhead = false
@@ -517,8 +497,7 @@ struct SlideshowTests {
         #expect(try await fixture.next(3) == ["p4", "p5", "p6"])
     }
 
-    @Test
-    func `an image that was deleted while the daemon did not run is fetched again`() async throws {
+    @Test func `an image that was deleted before a restart is fetched again`() async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         fixture.photos.cached = []
@@ -546,8 +525,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [[], ["n1", "n2"]])
-    func `the history has no photo that another folder does not have`(names: [String]) async throws
-    {
+    func `the history has no photo that another folder lacks`(names: [String]) async throws {
         let fixture = fixture()
         let slideshow = fixture.slideshow
         slideshow.replacementTimeLimit = .seconds(600)
@@ -576,8 +554,7 @@ struct SlideshowTests {
         return photo
     }
 
-    @Test
-    func `an edit of the current photo changes the photo and its image in one step`() async throws {
+    @Test func `an edit changes the current photo and its image in one step`() async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         var seen: [(title: String?, image: String)] = []
@@ -630,9 +607,7 @@ struct SlideshowTests {
         #expect(fixture.slideshow.image == path)
     }
 
-    @Test func `a photo that changes while it is about to be shown has its latest description`()
-        async throws
-    {
+    @Test func `a photo that changes before it is shown has its latest description`() async throws {
         let fixture = fixture()
         fixture.photos.images.begin()
         let step = Task { try await fixture.slideshow.show("local_ada/p3") }

@@ -58,9 +58,7 @@ struct SlideshowTimerTests {
         try await fired.wait { $0 == 1 ? true : nil }
     }
 
-    @Test func `after a suspend, a timer that was due fires once, and another one continues`()
-        async throws
-    {
+    @Test func `after a suspend, a timer that was due fires once, others continue`() async throws {
         let timer = try await startTimer()
         clock.suspend(for: .seconds(4))
         timer.resumed()
