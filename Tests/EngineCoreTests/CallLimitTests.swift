@@ -47,18 +47,18 @@ struct CallLimitTests {
     }
 
     @Test func `Refresh has one limit for the profile and the feed`() async throws {
-        fixture.service.state.update { $0.held = ["profile", "new top"] }
+        fixture.update { $0.held = ["profile", "new top"] }
         // One timer for the call, and one for its request for the profile.
         let timers = timerCount(.seconds(18)) + 2
         let call = Task { await failure { try await fixture.account.refresh() } }
         try await advance(.seconds(10), "profile", 2, timers: timers)
-        fixture.service.state.update { $0.held = ["new top"] }
+        fixture.update { $0.held = ["new top"] }
         try await advance(.seconds(8), "new top", 1, timers: timers)
         #expect(await call.value == .failed)
     }
 
     @Test func `a refresh of the profile has a limit, and its late result is shown`() async throws {
-        fixture.service.state.update { $0.held = ["profile"] }
+        fixture.update { $0.held = ["profile"] }
         fixture.ports.time.update { $0 = $0 + .seconds(600) }
         let timers = timerCount(.seconds(18)) + 1
         let call = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
@@ -68,14 +68,14 @@ struct CallLimitTests {
         // A second call waits for the request in progress.
         let second = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
         fixture.base.events.update { $0 = [] }
-        fixture.service.state.update { $0.held = [] }
+        fixture.update { $0.held = [] }
         try await fixture.waitForEvent("profile Ada")
         #expect(await second.value == .none)
         #expect(fixture.count("profile") == 2)
     }
 
     @Test func `a request for the image of an unknown photo has a limit`() async throws {
-        fixture.service.state.update { $0.held = ["photo a"] }
+        fixture.update { $0.held = ["photo a"] }
         let timers = timerCount(.seconds(18)) + 1
         let call = Task {
             await failure { _ = try await fixture.account.imagePath("a", size: "full") }
@@ -93,7 +93,7 @@ struct CallLimitTests {
     @Test func `a slow avatar download does not delay the profile`() async throws {
         fixture.ports.http.respond([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0])
         fixture.ports.http.isHeld.update { $0 = true }
-        fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
+        fixture.update { $0.avatarURL = "https://images.service.test/ada" }
         let timers = timerCount(.seconds(3)) + 1
         let call = Task { await failure { try await fixture.account.refreshProfile() } }
         _ = try await fixture.ports.http.requests.elements(1)
@@ -132,7 +132,7 @@ struct CallLimitTests {
     }
 
     @Test func `a failing avatar download does not affect the state of the service`() async throws {
-        fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
+        fixture.update { $0.avatarURL = "https://images.service.test/ada" }
         try await fixture.account.refreshProfile()
         _ = fixture.account.profile.avatar
         #expect(fixture.ports.http.requests.value.count == 1)

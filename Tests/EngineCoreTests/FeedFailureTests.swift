@@ -18,28 +18,28 @@ struct FeedFailureTests {
         let fixture = try await ServiceFixture(nine, isRead: true)
         // Two pages of entries without photos, before the photos.
         let drawings = (1...6).map { "drawing\($0)" }
-        fixture.service.state.update {
+        fixture.update {
             $0.hidden = Set(drawings)
             $0.photos = drawings + ["news"] + $0.photos
         }
         #expect(try await fixture.account.refreshFeed("") == 1)
         #expect(try await fixture.walk() == ["news"] + nine)
         // More of them than one refresh fetches.
-        fixture.service.state.update {
+        fixture.update {
             $0.hidden.formUnion((0..<60).map { "more\($0)" })
             $0.photos = (0..<60).map { "more\($0)" } + $0.photos
         }
         #expect(try await fixture.account.refreshFeed("") == 0)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         #expect(try await fixture.page(count: 10).ids == ["news"] + nine)
     }
 
     @Test func `a feed in preparation hides no cached photo`() async throws {
         let fixture = try await ServiceFixture(nine)
-        fixture.service.state.update { $0.keys = Array((11...19).reversed()) }
+        fixture.update { $0.keys = Array((11...19).reversed()) }
         #expect(try await fixture.walk() == nine)
         let new = ["a", "b", "c"]
-        fixture.service.state.update {
+        fixture.update {
             $0.photos = new + $0.photos
             $0.keys = [99, 98, 97] + ($0.keys ?? [])
             $0.isPartial = true
@@ -50,7 +50,7 @@ struct FeedFailureTests {
 
     @Test func `an empty response counts when it is repeated`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.service.state.update { $0.photos = [] }
+        fixture.update { $0.photos = [] }
         func refresh() async { await fixture.account.remote?.refreshWatched(SourceID("new")) }
         await refresh()
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
@@ -62,10 +62,7 @@ struct FeedFailureTests {
     @Test func `a list that ends before its own total is an invalid response`() async throws {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.walk()
-        fixture.service.state.update {
-            $0.photos = ["p1"]
-            $0.total = 9_000
-        }
+        fixture.update { ($0.photos, $0.total) = (["p1"], 9_000) }
         await #expect(throws: ProviderError.self) { try await fixture.account.refreshFeed("") }
         #expect(try await fixture.walk() == nine)
     }
@@ -75,7 +72,7 @@ struct FeedFailureTests {
         let first = try await fixture.page(count: 2)
         // The gap after p3 has the page token 3, which is another position a day later.
         let later = (1...12).map { "later\($0)" }
-        fixture.service.state.update { $0.photos = later + $0.photos }
+        fixture.update { $0.photos = later + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
         let second = try await fixture.page("", first.next, count: 2)
         #expect(second.ids == ["p3"])
@@ -89,7 +86,7 @@ struct FeedFailureTests {
     @Test func `a page in an old gap is found by the known photos above it`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 3)
-        fixture.service.state.update { $0.photos = ["later"] + $0.photos }
+        fixture.update { $0.photos = ["later"] + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
         #expect(try await fixture.page("", first.next, count: 9).ids == Array(nine.dropFirst(3)))
         #expect(try await fixture.walk() == ["later"] + nine)
@@ -99,7 +96,7 @@ struct FeedFailureTests {
         for new in [[], ["n1", "n2"]] {
             let fixture = try await ServiceFixture(nine)
             let first = try await fixture.page(count: 3)
-            fixture.service.state.update {
+            fixture.update {
                 $0.photos = new + $0.photos
                 $0.hasStablePageTokens = true
                 $0.rejectedTokens = ["3"]
@@ -115,10 +112,7 @@ struct FeedFailureTests {
     @Test func `rejected page tokens of successive parts are replaced`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 6)
-        fixture.service.state.update {
-            $0.hasStablePageTokens = true
-            $0.rejectedTokens = ["3", "6"]
-        }
+        fixture.update { ($0.hasStablePageTokens, $0.rejectedTokens) = (true, ["3", "6"]) }
         await #expect(throws: ProviderError.staleCursor) { try await fixture.page("", first.next) }
         #expect(try await fixture.walk() == nine)
         #expect(fixture.count("new 3") == 2)
@@ -126,11 +120,11 @@ struct FeedFailureTests {
 
     @Test func `stable page tokens remain valid after a day`() async throws {
         let fixture = try await ServiceFixture(nine)
-        fixture.service.state.update { $0.hasStablePageTokens = true }
+        fixture.update { $0.hasStablePageTokens = true }
         _ = try await fixture.page(count: 3)
         let first = try await fixture.page(count: 3)
         let later = (1...12).map { "later\($0)" }
-        fixture.service.state.update { $0.photos = later + $0.photos }
+        fixture.update { $0.photos = later + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(86_400) }
         _ = try await fixture.account.refreshFeed("")
         #expect(try await fixture.page("", first.next, count: 9).ids == Array(nine.dropFirst(3)))
@@ -140,14 +134,10 @@ struct FeedFailureTests {
     @Test func `a source that was read offline is refreshed online`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         fixture.ports.time.update { $0 = $0 + .seconds(3600) }
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         try await fixture.state { if case .offline = $0 { true } else { false } }
-        fixture.service.state.update {
-            $0.error = nil
-            $0.photos = ["news"] + $0.photos
-        }
-        fixture.engine.retryNow()
+        fixture.reconnect { $0.photos = ["news"] + $0.photos }
         try await fixture.waitForEvent("updated new 1")
         #expect(try await fixture.page().ids == ["news", "p1", "p2"])
     }
@@ -155,7 +145,7 @@ struct FeedFailureTests {
     @Test func `the notice of a broken source ends after the next list of sources`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         func notices() -> [String] { fixture.account.notices.map { String($0.prefix(20)) } }
-        fixture.service.state.update {
+        fixture.update {
             $0.sources = ["new", "topic1", "topic2"]
             for topic in ["topic1", "topic2"] { $0.pageErrors[topic] = .denied("It is broken.") }
         }
@@ -165,10 +155,7 @@ struct FeedFailureTests {
         }
         #expect(notices() == [#"The source "topic1" "#, #"The source "topic2" "#])
         // One of them is read again, the other one was deleted.
-        fixture.service.state.update {
-            $0.sources = ["new", "topic1"]
-            $0.pageErrors["topic1"] = nil
-        }
+        fixture.update { ($0.sources, $0.pageErrors["topic1"]) = (["new", "topic1"], nil) }
         fixture.ports.time.update { $0 = $0 + .seconds(3601) }
         _ = try await fixture.account.sources()
         try await fixture.waitForRequests("topic1 top", count: 2)
@@ -178,7 +165,7 @@ struct FeedFailureTests {
 
     @Test func `a clock that is set back does not keep a page fresh`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.service.state.update { $0.photos = ["news"] + $0.photos }
+        fixture.update { $0.photos = ["news"] + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(-31_536_000) }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         try await fixture.waitForEvent("updated new 1")
@@ -229,7 +216,7 @@ struct FeedFailureTests {
         #expect(try await next.walk() == nine)
         #expect(try await next.account.setLiked("p1", true) == .done)
         #expect(try await next.account.photo("p1").isLiked)
-        next.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        next.disconnect()
         #expect(try await next.walk() == nine)
     }
 

@@ -10,7 +10,7 @@ struct FeedLoadTests {
     @Test func `a source caches 10,000 photos, and a walk misses none beyond them`() async throws {
         let all = (1...10_050).map { "p\($0)" }
         let fixture = try await ServiceFixture(all)
-        fixture.service.state.update { $0.pageSize = 2_000 }
+        fixture.update { $0.pageSize = 2_000 }
         var cursor = ""
         for _ in 1...99 { cursor = try await fixture.page("", cursor, count: 100).next }
         let before = try await fixture.page("", cursor, count: 99)
@@ -20,7 +20,7 @@ struct FeedLoadTests {
         #expect(below.ids + end.ids == Array(all.suffix(51)))
         #expect(end.next == "")
         // A refresh of the top enforces the limit.
-        fixture.service.state.update { $0.photos = (1...20).map { "new\($0)" } + $0.photos }
+        fixture.update { $0.photos = (1...20).map { "new\($0)" } + $0.photos }
         _ = try await fixture.account.refreshFeed("")
         #expect(try 10_000...10_020 ~= fixture.feedRows("photo") ?? 0)
         await #expect(throws: ProviderError.staleCursor) {

@@ -12,7 +12,7 @@ struct FeedOrderTests {
     @Test func `a photo that moves to the top does not move others`() async throws {
         let fixture = try await ServiceFixture((1...9).map { "p\($0)" })
         _ = try await fixture.walk()
-        fixture.service.state.update { state in
+        fixture.update { state in
             state.photos.removeLast()
             state.photos = ["p9", "n1", "n2"] + state.photos
             state.pageSize = 5
@@ -25,9 +25,9 @@ struct FeedOrderTests {
         let fixture = try await ServiceFixture((1...9).map { "p\($0)" })
         _ = try await fixture.page(count: 9)
         let later = (1...9).map { "n\($0)" }
-        fixture.service.state.update { $0.photos = later + $0.photos }
+        fixture.update { $0.photos = later + $0.photos }
         _ = try await fixture.account.refreshFeed("")
-        fixture.service.state.update { state in
+        fixture.update { state in
             state.photos.removeLast()
             state.photos = ["p9", "m1", "m2"] + state.photos
         }
@@ -45,7 +45,7 @@ struct FeedOrderTests {
     func `a photo that moves to the end of a counted page hides none`(moved: String) async throws {
         let fixture = try await ServiceFixture((1...9).map { "p\($0)" })
         let first = try await fixture.page(count: 3)
-        fixture.service.state.update { state in
+        fixture.update { state in
             state.photos.removeAll { $0 == moved }
             state.photos.insert(moved, at: 5)
         }
@@ -56,7 +56,7 @@ struct FeedOrderTests {
 
     @Test func `photos that the service no longer has are reported`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
-        fixture.service.state.update { $0.photos = ["a"] }
+        fixture.update { $0.photos = ["a"] }
         #expect(try await fixture.account.refreshFeed("") == 0)
         try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.page().ids == ["a"])
@@ -64,7 +64,7 @@ struct FeedOrderTests {
 
     /// Inserts entries with keys at the top. A known photo gets another entry, as with a boost.
     private func add(_ photos: [String], to fixture: ServiceFixture) {
-        fixture.service.state.update { state in
+        fixture.update { state in
             let highest = state.keys?.first ?? 1_000_000
             let keys = (0..<photos.count).map { highest + 10 * (photos.count - $0) }
             state.keys = keys + (state.keys ?? [])
@@ -75,17 +75,17 @@ struct FeedOrderTests {
     private func keyed(_ photos: [String]) async throws -> ServiceFixture {
         let fixture = try await ServiceFixture()
         add(photos, to: fixture)
-        fixture.service.state.update { $0.pageSize = 40 }
+        fixture.update { $0.pageSize = 40 }
         return fixture
     }
 
     @Test func `new photos below a pinned one are shown after each refresh`() async throws {
         let fixture = try await ServiceFixture(["pin"] + (1...9).map { "p\($0)" })
-        fixture.service.state.update { $0.pageSize = 15 }
+        fixture.update { $0.pageSize = 15 }
         _ = try await fixture.page(count: 9)
         for round in 1...40 {
             let new = (1...10).map { "n\(round).\($0)" }
-            fixture.service.state.update { $0.photos.insert(contentsOf: new, at: 1) }
+            fixture.update { $0.photos.insert(contentsOf: new, at: 1) }
             #expect(try await fixture.account.refreshFeed("") == 10)
         }
         #expect(try await fixture.walk(count: 50) == fixture.service.state.value.photos)
@@ -95,11 +95,11 @@ struct FeedOrderTests {
     func `a boost of an old photo among many new ones hides no photo`(hasKeys: Bool) async throws {
         let old = (1...100).map { "p\($0)" }
         let fixture = try await keyed(old)
-        if !hasKeys { fixture.service.state.update { $0.keys = nil } }
+        if !hasKeys { fixture.update { $0.keys = nil } }
         #expect(try await fixture.walk(count: 50) == old)
         let new = (1...60).map { "n\($0)" }
         add(new[..<20] + ["p55"] + new[20...], to: fixture)
-        if !hasKeys { fixture.service.state.update { $0.keys = nil } }
+        if !hasKeys { fixture.update { $0.keys = nil } }
         // The boost is one of the 40 entries of the page.
         #expect(try await fixture.account.refreshFeed("") == 39)
         let shown = new[..<20] + ["p55"] + new[20...] + old.filter { $0 != "p55" }
@@ -125,7 +125,7 @@ struct FeedOrderTests {
         let fixture = try await keyed(old)
         #expect(try await fixture.walk(count: 40) == old)
         // One is deleted, one is hidden, and one arrives late, all below the first page.
-        fixture.service.state.update { state in
+        fixture.update { state in
             state.photos.remove(at: 59)
             state.keys?.remove(at: 59)
             state.photos.insert("late", at: 49)
@@ -154,12 +154,12 @@ struct FeedOrderTests {
     @Test func `a read of an old page without photos refreshes it`() async throws {
         let fixture = try await keyed((1...9).map { "p\($0)" })
         // A page is assembled from at most eight pages of the service.
-        fixture.service.state.update { state in
+        fixture.update { state in
             state.pageSize = 1
             state.hidden = Set(state.photos).subtracting(["p8"])
         }
         #expect(try await fixture.walk() == ["p8"])
-        fixture.service.state.update { $0.hidden = Set($0.photos).subtracting(["p9"]) }
+        fixture.update { $0.hidden = Set($0.photos).subtracting(["p9"]) }
         #expect(try await fixture.account.refreshFeed("") == 0)
         #expect(try await fixture.walk() == [])
         let before = fixture.base.events.value.count
@@ -177,7 +177,7 @@ struct FeedOrderTests {
         let place = try #require(fixture.service.state.value.keys?[39])
         let first = try await fixture.page(count: 40)
         fixture.ports.time.update { $0 = $0 + .seconds(301) }
-        fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
+        fixture.update { $0.error = ProviderError.failed("Nonsense.") }
         for _ in 0..<5 {
             _ = try await fixture.page("", first.next, count: 20)
             // The first request is that of the walk.
@@ -185,7 +185,7 @@ struct FeedOrderTests {
             for _ in 0..<20 { await Task.yield() }
         }
         #expect(fixture.count("new \(place)") == 2)
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         fixture.ports.time.update { $0 = $0 + .seconds(61) }
         _ = try await fixture.page("", first.next, count: 20)
         try await fixture.waitForRequests("new \(place)", count: 3)
@@ -196,7 +196,7 @@ struct FeedOrderTests {
         let fixture = try await keyed(old)
         _ = try await fixture.walk(count: 40)
         let first = try await fixture.page(count: 40)
-        fixture.service.state.update { state in
+        fixture.update { state in
             state.photos.removeLast(60)
             state.keys?.removeLast(60)
         }
@@ -215,9 +215,9 @@ struct FeedOrderTests {
 
     @Test func `a source with keys out of order has the service's order`() async throws {
         let fixture = try await keyed((1...9).map { "p\($0)" })
-        fixture.service.state.update { $0.pageSize = 3 }
+        fixture.update { $0.pageSize = 3 }
         let first = try await fixture.page(count: 2)
-        fixture.service.state.update { $0.keys = $0.keys.map { $0.reversed() } }
+        fixture.update { $0.keys = $0.keys.map { $0.reversed() } }
         _ = try await fixture.account.refreshFeed("")
         #expect(try await fixture.page("", first.next).ids.first == "p3")
         #expect(try await fixture.page(count: 3).ids == ["p1", "p2", "p3"])
@@ -262,7 +262,7 @@ struct FeedOrderTests {
     func `a walk during arrivals repeats and omits nothing`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let fixture = try await ServiceFixture((1...30).map { "p\($0)" })
-        fixture.service.state.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
+        fixture.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
         var number = 0
         for _ in 0..<3 {
             let began = fixture.service.state.value.photos
@@ -274,7 +274,7 @@ struct FeedOrderTests {
                     number += 1
                     return "n\(number)"
                 }
-                fixture.service.state.update { $0.photos = new.reversed() + $0.photos }
+                fixture.update { $0.photos = new.reversed() + $0.photos }
                 _ = try await fixture.account.refreshFeed("")
             }
             let old = Set(began)
@@ -289,11 +289,11 @@ struct FeedOrderTests {
     func `a walk during changes of every kind repeats nothing`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let fixture = try await ServiceFixture((1...30).map { "p\($0)" })
-        fixture.service.state.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
+        fixture.update { $0.pageSize = Int.random(in: 2...7, using: &random) }
         var number = 0
         for _ in 0..<3 {
             _ = try await walk(fixture, &random) { random in
-                fixture.service.state.update { state in
+                fixture.update { state in
                     let index = Int.random(in: 0..<state.photos.count, using: &random)
                     switch Int.random(in: 0..<4, using: &random) {
                     case 0:

@@ -21,7 +21,7 @@ struct ImageSizeTests {
                 }
             }
         }
-        fixture.service.state.update { $0.imageSizes = sizes }
+        fixture.update { $0.imageSizes = sizes }
         _ = try await fixture.page()
         return fixture
     }

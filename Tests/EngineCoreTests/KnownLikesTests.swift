@@ -13,7 +13,7 @@ struct KnownLikesTests {
     @Test func `the number of likes follows the source with the liked photos`() async throws {
         let photos = (1...9).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)
-        fixture.service.state.update { $0.liked = Set(photos) }
+        fixture.update { $0.liked = Set(photos) }
         #expect(try await fixture.page("likes").ids.count == 3)
         try await poll { fixture.account.likeCount == 3 }
         #expect(try await fixture.walk("likes") == photos)
@@ -26,10 +26,7 @@ struct KnownLikesTests {
     @Test func `a like of an old photo remains if likes have the order of photos`() async throws {
         let photos = (1...9).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)
-        fixture.service.state.update { state in
-            state.liked = Set(photos.prefix(8))
-            state.hasStablePageTokens = true
-        }
+        fixture.update { ($0.liked, $0.hasStablePageTokens) = (Set(photos.prefix(8)), true) }
         #expect(try await fixture.page("likes").ids == ["p1", "p2", "p3"])
         #expect(try await fixture.walk().last == "p9")
         #expect(try await fixture.account.setLiked("p9", true) == .done)
@@ -42,7 +39,7 @@ struct KnownLikesTests {
         _ = try await fixture.account.refreshFeed("likes")
         #expect(try await fixture.walk("likes").sorted() == photos)
         // The list with its end proves that the photo is no longer liked.
-        fixture.service.state.update { $0.liked = ["p1"] }
+        fixture.update { $0.liked = ["p1"] }
         fixture.ports.time.update { $0 = $0 + .seconds(601) }
         _ = try await fixture.account.refreshFeed("likes")
         #expect(try await fixture.walk("likes") == ["p1"])
@@ -52,7 +49,7 @@ struct KnownLikesTests {
     func `likes at the end of a counted page hide no other`(new: [String]) async throws {
         let photos = (1...9).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)
-        fixture.service.state.update { $0.liked = Set(photos).subtracting(new) }
+        fixture.update { $0.liked = Set(photos).subtracting(new) }
         #expect(try await fixture.walk() == photos)
         #expect(try await fixture.page("likes").ids == ["p1", "p2", "p3"])
         for photo in new.reversed() {
@@ -63,10 +60,7 @@ struct KnownLikesTests {
 
     @Test func `the number of likes is known before the service replies`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
-        fixture.service.state.update { state in
-            state.liked = ["a"]
-            state.held = ["profile"]
-        }
+        fixture.update { ($0.liked, $0.held) = (["a"], ["profile"]) }
         _ = try await fixture.page("likes")
         // Without the stored profile, no other step of the start counts.
         try fixture.engine.stores.feeds.store.runAndWait { try $0.execute("DELETE FROM profile") }
@@ -76,7 +70,7 @@ struct KnownLikesTests {
 
     @Test func `without a list of likes, the likes are those that are known`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
-        fixture.service.state.update {
+        fixture.update {
             $0.pageErrors["likes"] = .notSupported("There is no list.")
             $0.liked = ["c"]
         }
@@ -95,7 +89,7 @@ struct KnownLikesTests {
     @Test func `a denied like has a notice, and is sent once it is permitted`() async throws {
         let fixture = try await ServiceFixture(["a"])
         let reason = "The API key lacks the permission asset.update; edit the key."
-        fixture.service.state.update {
+        fixture.update {
             $0.likeError = ProviderError.denied("\(reason)")
             $0.notices = ["An image is omitted.\n"]
         }
@@ -104,7 +98,7 @@ struct KnownLikesTests {
         try await poll { fixture.account.notices == ["An image is omitted.", reason] }
         try await fixture.account.refresh()
         try await poll { fixture.count("like a") == 2 && fixture.account.pendingLikes.isEmpty }
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         try await fixture.account.refresh()
         try await poll { fixture.service.state.value.liked == ["a"] }
         try await poll { fixture.account.notices == ["An image is omitted."] }

@@ -17,17 +17,13 @@ struct LikeFailureTests {
     @Test(arguments: 0..<3)
     func `a like of an unknown photo is queued while requests fail`(index: Int) async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
-        fixture.service.state.update { $0.error = Self.failures[index] }
+        fixture.update { $0.error = Self.failures[index] }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         // The state at the service is unknown.
         await #expect(throws: (any Error).self) { try await fixture.account.toggleLike("a") }
         #expect(try await fixture.account.setLiked("a", false) == .queued)
         #expect(fixture.account.pendingLikes == [PhotoID("a")])
-        fixture.service.state.update {
-            $0.error = nil
-            $0.liked = ["a"]
-        }
-        fixture.engine.retryNow()
+        fixture.reconnect { $0.liked = ["a"] }
         try await fixture.waitForEvent("unliked a 0")
         #expect(fixture.service.state.value.liked.isEmpty)
         #expect(fixture.account.pendingLikes.isEmpty)
@@ -35,31 +31,26 @@ struct LikeFailureTests {
 
     @Test func `a queued like of a photo that does not exist fails at its delivery`() async throws {
         let fixture = try await ServiceFixture(["a"])
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         #expect(try await fixture.account.setLiked("none", true) == .queued)
-        fixture.service.state.update { $0.error = nil }
-        fixture.engine.retryNow()
+        fixture.reconnect()
         try await fixture.waitForEvent("like failed none")
         #expect(fixture.account.pendingLikes.isEmpty)
     }
 
     @Test func `a failing like does not block others`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         for id in ["a", "b", "c"] {
             #expect(try await fixture.account.setLiked(id, true) == .queued)
         }
-        fixture.service.state.update {
-            $0.error = nil
-            $0.failingPhoto = "a"
-        }
-        fixture.engine.retryNow()
+        fixture.reconnect { $0.failingPhoto = "a" }
         try await fixture.service.state.wait { $0.liked == ["b", "c"] ? true : nil }
         try await fixture.waitForEvent("liked c 1")
         #expect(fixture.account.pendingLikes == [PhotoID("a")])
         // It is retried automatically, with increasing delays.
         #expect(fixture.account.retryAt != nil)
-        fixture.service.state.update { $0.failingPhoto = nil }
+        fixture.update { $0.failingPhoto = nil }
         try await fixture.waitForRetryTimer()
         fixture.ports.clock.advance(by: .seconds(20))
         try await fixture.waitForEvent("liked a 1")
@@ -69,15 +60,12 @@ struct LikeFailureTests {
     @Test func `queued likes are sent once and in order`() async throws {
         let ids = (0..<20).map { "p\($0)" }
         let fixture = try await ServiceFixture(ids)
-        fixture.service.state.update { $0.pageSize = 20 }
+        fixture.update { $0.pageSize = 20 }
         _ = try await fixture.page()
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         for id in ids { _ = try await fixture.account.setLiked(id, true) }
         let next = try await ServiceFixture(after: fixture)
-        next.service.state.update {
-            $0.requests = []
-            $0.error = nil
-        }
+        next.update { ($0.requests, $0.error) = ([], nil) }
         next.engine.retryNow()
         try await next.waitForEvent("liked p19 1")
         let sent = next.service.state.value.requests.filter { $0.hasPrefix("like") }
@@ -110,16 +98,16 @@ struct LikeFailureTests {
 
     @Test func `a refresh of the account sends local likes and unlikes`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
-        fixture.service.state.update { $0.liked = ["c"] }
+        fixture.update { $0.liked = ["c"] }
         _ = try await fixture.page()
-        fixture.service.state.update { $0.likeError = ProviderError.denied("no") }
+        fixture.update { $0.likeError = ProviderError.denied("no") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
         #expect(try await fixture.account.setLiked("b", true) == .local)
         #expect(try await fixture.account.setLiked("c", false) == .local)
         #expect(try await fixture.page("likes").ids == ["b", "a"])
         #expect(try await !fixture.account.photo("c").isLiked)
         let count = fixture.account.likeCount
-        fixture.service.state.update { $0.requests = [] }
+        fixture.update { $0.requests = [] }
         // The service still refuses: one request is enough.
         try await fixture.account.refresh()
         try await fixture.base.events.wait { events in
@@ -133,16 +121,16 @@ struct LikeFailureTests {
             try fixture.base.rows("SELECT state FROM outbox") == ["local", "local", "local"]
         }
         try await poll { try await fixture.page("likes").ids == ["b", "a"] }
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         try await fixture.account.refresh()
         try await fixture.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
     }
 
     @Test func `a clock that is set back does not prevent requests`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.service.state.update { $0.likeError = ProviderError.denied("no") }
+        fixture.update { $0.likeError = ProviderError.denied("no") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         fixture.ports.time.update { $0 = $0 + .seconds(-31_536_000) }
         try await fixture.account.refresh()
         try await poll { fixture.account.pendingLikes.isEmpty }
@@ -150,14 +138,14 @@ struct LikeFailureTests {
         // Nor are lists ignored for a year.
         #expect(try await fixture.account.setLiked("a", true) == .done)
         fixture.ports.time.update { $0 = $0 + .seconds(-31_536_000) }
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         await fixture.account.remote?.refreshWatched(SourceID("new"))
         #expect(try await !fixture.account.photo("a").isLiked)
     }
 
     @Test func `a pending like is shown on the first page after a start`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         _ = try await fixture.account.setLiked("a", true)
         let next = try await ServiceFixture(after: fixture)
         let photos = try await next.account.page("", cursor: "", count: 1).photos
@@ -169,20 +157,20 @@ struct LikeFailureTests {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page("new")
         _ = try await fixture.page("likes")
-        fixture.service.state.update { $0.liked = ["b"] }
+        fixture.update { $0.liked = ["b"] }
         _ = try await fixture.account.refreshFeed("new")
         try await fixture.waitForEvent("liked b 1")
         try await fixture.waitForEvent("updated likes 1")
         #expect(try await fixture.page("likes").ids == ["b"])
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         _ = try await fixture.account.refreshFeed("new")
         try await fixture.waitForEvent("unliked b 0")
         #expect(try await fixture.page("likes").ids == [])
         // The list of likes reports an unlike, too.
-        fixture.service.state.update { $0.liked = ["a"] }
+        fixture.update { $0.liked = ["a"] }
         _ = try await fixture.account.refreshFeed("new")
         try await fixture.waitForEvent("liked a 1")
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         // An empty list counts when it is repeated.
         for _ in 0..<2 { _ = try await fixture.account.refreshFeed("likes") }
         try await fixture.waitForEvent("unliked a 0")
@@ -190,18 +178,15 @@ struct LikeFailureTests {
 
     @Test func `likes with lost responses are counted as the service counts them`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"])
-        fixture.service.state.update { $0.likeTotal = 0 }
+        fixture.update { $0.likeTotal = 0 }
         try await fixture.account.refreshProfile()
         _ = try await fixture.page()
         _ = try await fixture.account.setLiked("a", true)
         #expect(fixture.account.likeCount == 1)
-        fixture.service.state.update { $0.losesResponses = true }
+        fixture.update { $0.losesResponses = true }
         #expect(try await fixture.account.setLiked("b", true) == .queued)
         #expect(try await fixture.account.setLiked("c", true) == .queued)
-        fixture.service.state.update { state in
-            state.losesResponses = false
-            state.likeTotal = 3
-        }
+        fixture.update { ($0.losesResponses, $0.likeTotal) = (false, 3) }
         fixture.engine.retryNow()
         try await poll { fixture.account.likeCount == 3 }
         #expect(fixture.service.state.value.liked == ["a", "b", "c"])
@@ -209,7 +194,7 @@ struct LikeFailureTests {
 
     @Test func `the number of likes is correct after a restart`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
-        fixture.service.state.update { $0.likeTotal = 7 }
+        fixture.update { $0.likeTotal = 7 }
         try await fixture.engine.accounts[fixture.account.id]?.refreshProfile()
         #expect(fixture.account.likeCount == 7)
         _ = try await fixture.page()
@@ -225,7 +210,7 @@ struct LikeFailureTests {
         try await next.account.refreshProfile()
         #expect(next.account.likeCount == 8)
         next.ports.time.update { $0 = $0 + .seconds(601) }
-        next.service.state.update { $0.likeTotal = 12 }
+        next.update { $0.likeTotal = 12 }
         try await next.account.refreshProfile()
         #expect(next.account.likeCount == 12)
     }

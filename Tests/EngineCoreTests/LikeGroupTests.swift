@@ -43,15 +43,14 @@ struct LikeGroupTests {
     @Test func `a pending like is shown for its whole group, the last call counts`() async throws {
         let fixture = try await ServiceFixture(photos)
         _ = try await fixture.walk("new")
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         #expect(try await fixture.account.setLiked("a.1", true) == .queued)
         let (shown, _) = try await fixture.account.page("new", cursor: "", count: 10)
         #expect(shown.filter(\.isPending).map(\.id.text) == ["a.1", "a.2"])
         #expect(try await fixture.account.setLiked("a.2", false) == .queued)
         #expect(fixture.account.pendingLikes.count <= 1)
         #expect(try await fixture.account.toggleLike("a.2").isLiked)
-        fixture.service.state.update { $0.error = nil }
-        fixture.engine.retryNow()
+        fixture.reconnect()
         try await fixture.waitForEvent("liked a.2 1")
         #expect(fixture.service.state.value.liked == ["a.1", "a.2"])
         #expect(fixture.account.pendingLikes.isEmpty)

@@ -28,7 +28,7 @@ struct LikeRefusalTests {
     @Test(arguments: refusals)
     func `a refused like fails, and is not sent again`(error: ProviderError) async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.likeError = error }
+        fixture.update { $0.likeError = error }
         await #expect(throws: error) { try await fixture.account.setLiked("a", true) }
         #expect(fixture.base.events.value.count { $0 == "like failed a" } == 1)
         let photo = try await fixture.account.photo("a")
@@ -40,7 +40,7 @@ struct LikeRefusalTests {
         #expect(fixture.account.retryAt == nil)
         fixture.engine.retryNow()
         fixture.ports.clock.advance(by: .seconds(3600))
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("b", true) == .done)
         #expect(fixture.count("like a") == 1)
     }
@@ -48,22 +48,20 @@ struct LikeRefusalTests {
     @Test func `refused likes do not make the account fail`() async throws {
         let fixture = try await ServiceFixture((0..<6).map { "p\($0)" }, isOpen: true)
         _ = try await fixture.page(count: 6)
-        fixture.service.state.update { $0.likeError = ProviderError.refused("Not this one.") }
+        fixture.update { $0.likeError = ProviderError.refused("Not this one.") }
         for id in 0..<6 { _ = try? await fixture.account.setLiked("p\(id)", true) }
         #expect(fixture.account.state == .ready)
     }
 
     @Test func `a queued like that is refused fails once, with a notification`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.error = Self.offline }
+        fixture.update { $0.error = Self.offline }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(try await fixture.account.setLiked("b", true) == .queued)
-        fixture.service.state.update {
-            $0.error = nil
+        fixture.reconnect {
             $0.requests = []
             $0.refusedPhoto = "a"
         }
-        fixture.engine.retryNow()
         try await fixture.waitForEvent("like failed a")
         // The next one is sent.
         try await fixture.waitForEvent("liked b 1")
@@ -85,7 +83,7 @@ struct LikeRefusalTests {
     @Test func `a like of a deleted photo removes its whole like group`() async throws {
         let fixture = try await ServiceFixture(["a.1", "a.2", "b"], isOpen: true)
         #expect(try await fixture.page().ids == ["a.1", "a.2", "b"])
-        fixture.service.state.update { $0.photos = ["b"] }
+        fixture.update { $0.photos = ["b"] }
         await #expect(throws: ProviderError.notFound("No a.1.")) {
             try await fixture.account.setLiked("a.1", true)
         }
@@ -96,16 +94,16 @@ struct LikeRefusalTests {
 
     @Test func `a like that is not found does not remove a photo that exists`() async throws {
         let fixture = try await ServiceFixture(["a.1", "a.2"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.likeError = ProviderError.notFound("No likes.") }
+        fixture.update { $0.likeError = ProviderError.notFound("No likes.") }
         #expect(try await fixture.account.setLiked("a.1", true) == .local)
         #expect(try await fixture.page().ids == ["a.1", "a.2"])
     }
 
     @Test func `a new login sends the likes that were denied`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.likeError = ProviderError.denied("The key may not.") }
+        fixture.update { $0.likeError = ProviderError.denied("The key may not.") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("b", true) == .local)
         #expect(fixture.count("like b") == 0)
         try await fixture.logInAgain()
@@ -118,7 +116,7 @@ struct LikeRefusalTests {
 
     @Test func `the opposite of a like that is being refused succeeds`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        fixture.service.state.update {
+        fixture.update {
             $0.likeError = ProviderError.refused("Not this one.")
             $0.isHeld = true
         }
@@ -126,7 +124,7 @@ struct LikeRefusalTests {
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
         let unlike = Task { try await fixture.account.setLiked("a", false) }
         try await poll { try stored(fixture) == [PhotoID("a")] }
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         await #expect(throws: ProviderError.self) { try await like.value }
         #expect(try await unlike.value == .done)
         #expect(fixture.count("unlike a") == 0)
@@ -148,18 +146,18 @@ struct LikeRefusalTests {
         #expect(try stored(fixture).isEmpty)
         // The user has caused it: there is no notification.
         #expect(fixture.ports.presenter.notifications.value.isEmpty)
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         #expect(!fixture.base.events.value.contains("like failed a"))
     }
 
     @Test func `a like whose photo is being fetched during a logout fails`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
-        fixture.service.state.update { $0.isHeld = true }
+        fixture.update { $0.isHeld = true }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("photo a") ? true : nil }
         try await fixture.engine.accounts.logOut(fixture.account)
         await #expect(throws: EngineError.self) { try await like.value }
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         #expect(try stored(fixture).isEmpty)
         #expect(fixture.count("like a") == 0)
     }
@@ -170,7 +168,7 @@ struct LikeRefusalTests {
         fixture.engine.restartSessions(of: "service")
         #expect(try await like.value == .queued)
         #expect(fixture.account.pendingLikes == [PhotoID("a")])
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         try await fixture.waitForEvent("liked a 1")
         #expect(fixture.service.state.value.liked == ["a"])
         try await poll { try stored(fixture).isEmpty }

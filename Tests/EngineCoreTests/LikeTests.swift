@@ -35,7 +35,7 @@ struct LikeTests {
     @Test func `an outdated list does not undo a like, unless a client requests it`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         _ = try await fixture.account.setLiked("a", true)
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         await fixture.account.remote?.refreshWatched(SourceID("new"))
         #expect(try await liked(fixture, "a"))
         // A client believes the service.
@@ -49,11 +49,11 @@ struct LikeTests {
         _ = try await fixture.account.setLiked("a", true)
         await fixture.account.remote?.refreshWatched(SourceID("new"))
         // The service has shown the like, so another client has changed it.
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         await fixture.account.remote?.refreshWatched(SourceID("new"))
         #expect(try await !liked(fixture, "a"))
         _ = try await fixture.account.setLiked("b", true)
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         fixture.ports.time.update { $0 = $0 + .seconds(601) }
         await fixture.account.remote?.refreshWatched(SourceID("new"))
         #expect(try await !liked(fixture, "b"))
@@ -73,7 +73,7 @@ struct LikeTests {
         try await poll { try next.feedRows("photo WHERE is_liked") == 1 }
         #expect(next.count("like a") == 1)
         // An older list does not undo it.
-        next.service.state.update { $0.liked = [] }
+        next.update { $0.liked = [] }
         await next.account.remote?.refreshWatched(SourceID("new"))
         #expect(try await liked(next, "a"))
         _ = try await next.account.refreshFeed("new")
@@ -82,7 +82,7 @@ struct LikeTests {
 
     @Test func `a like without a network is queued and sent after a restart`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.account.pendingLikes == [PhotoID("a")])
         let photo = try await fixture.account.photo("a")
@@ -90,8 +90,7 @@ struct LikeTests {
         let next = try await ServiceFixture(after: fixture)
         try await next.state { if case .offline = $0 { true } else { false } }
         #expect(next.account.pendingLikes == [PhotoID("a")])
-        next.service.state.update { $0.error = nil }
-        next.engine.retryNow()
+        next.reconnect()
         try await next.waitForEvent("liked a 1")
         #expect(next.service.state.value.liked == ["a"])
         #expect(next.account.pendingLikes.isEmpty)
@@ -100,7 +99,7 @@ struct LikeTests {
     @Test func `an unlike cancels a like of which nothing was sent`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
         let until = fixture.ports.time.value + .seconds(600)
-        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
+        fixture.update { $0.error = ProviderError.rateLimited(until: until) }
         await #expect(throws: ProviderError.self) { try await fixture.account.refreshFeed("") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(try await fixture.account.setLiked("a", false) == .done)
@@ -110,13 +109,13 @@ struct LikeTests {
 
     @Test func `an unlike is sent if the like may have reached the service`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.service.state.update { $0.losesResponses = true }
+        fixture.update { $0.losesResponses = true }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.service.state.value.liked == ["a"])
         #expect(try await fixture.account.setLiked("a", false) == .queued)
         // The cached state is the wanted state.
         #expect(try await !fixture.account.photo("a").isPending)
-        fixture.service.state.update { $0.losesResponses = false }
+        fixture.update { $0.losesResponses = false }
         fixture.engine.retryNow()
         try await fixture.waitForEvent("unliked a 0")
         #expect(fixture.service.state.value.liked.isEmpty)
@@ -139,13 +138,13 @@ struct LikeTests {
 
     @Test func `a like whose delivery failed is retried automatically`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
+        fixture.update { $0.likeError = ProviderError.failed("Trouble.") }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.account.retryAt != nil)
         // Other requests succeed, and do not delay the retry.
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.account.retryAt != nil)
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         try await fixture.waitForRetryTimer()
         fixture.ports.clock.advance(by: .seconds(10))
         try await fixture.waitForEvent("liked a 1")
@@ -155,7 +154,7 @@ struct LikeTests {
     @Test func `the delay of a retry does not depend on the number of likes`() async throws {
         let fixture = try await ServiceFixture((0..<8).map { "p\($0)" }, isOpen: true)
         _ = try await fixture.page(count: 8)
-        fixture.service.state.update { $0.likeError = ProviderError.failed("Trouble.") }
+        fixture.update { $0.likeError = ProviderError.failed("Trouble.") }
         for index in 0..<8 {
             #expect(try await fixture.account.setLiked("p\(index)", true) == .queued)
         }
@@ -176,12 +175,12 @@ struct LikeTests {
         _ = try await fixture.page("likes")
         _ = try await fixture.account.setLiked("a", true)
         // The list of the service does not contain it yet.
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         await fixture.account.remote?.refreshWatched(SourceID("likes"))
         #expect(try await fixture.page("likes").ids == ["a"])
-        fixture.service.state.update { $0.liked = ["a"] }
+        fixture.update { $0.liked = ["a"] }
         _ = try await fixture.account.setLiked("a", false)
-        fixture.service.state.update { $0.liked = ["a"] }
+        fixture.update { $0.liked = ["a"] }
         await fixture.account.remote?.refreshWatched(SourceID("likes"))
         #expect(try await fixture.page("likes").ids == [])
         // A client believes the service.
@@ -195,7 +194,7 @@ struct LikeTests {
             _ = try await fixture.account.setLiked(photo, true)
             fixture.ports.time.update { $0 = $0 + .seconds(1) }
         }
-        fixture.service.state.update { $0.liked = ["b"] }
+        fixture.update { $0.liked = ["b"] }
         #expect(try await fixture.page("likes").ids == ["a", "c", "b"])
         try await poll { fixture.account.likeCount == 3 }
         await fixture.account.remote?.refreshWatched(SourceID("likes"))
@@ -209,18 +208,18 @@ struct LikeTests {
     @Test func `one empty list of likes removes no like`() async throws {
         let photos = (1...11).map { "p\($0)" }
         let fixture = try await ServiceFixture(photos)
-        fixture.service.state.update { $0.liked = Set(photos) }
+        fixture.update { $0.liked = Set(photos) }
         #expect(try await fixture.walk("likes", count: 5) == photos)
         func refresh() async { await fixture.account.remote?.refreshWatched(SourceID("likes")) }
-        fixture.service.state.update { $0.emptied = ["likes"] }
+        fixture.update { $0.emptied = ["likes"] }
         await refresh()
         #expect(try await fixture.walk("likes", count: 5) == photos)
         #expect(try await liked(fixture, "p7"))
         #expect(!fixture.base.events.value.contains { $0.hasPrefix("unliked") })
         // A list between the two empty ones counts.
-        fixture.service.state.update { $0.emptied = [] }
+        fixture.update { $0.emptied = [] }
         await refresh()
-        fixture.service.state.update { $0.emptied = ["likes"] }
+        fixture.update { $0.emptied = ["likes"] }
         await refresh()
         #expect(try await liked(fixture, "p7"))
         await refresh()
@@ -230,9 +229,9 @@ struct LikeTests {
 
     @Test func `a refresh by a client removes the last like that the service lost`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
-        fixture.service.state.update { $0.liked = ["a"] }
+        fixture.update { $0.liked = ["a"] }
         #expect(try await fixture.walk("likes") == ["a"])
-        fixture.service.state.update { $0.liked = [] }
+        fixture.update { $0.liked = [] }
         #expect(try await fixture.account.refreshFeed("likes") == 0)
         #expect(fixture.count("likes top") == 3)
         #expect(try await fixture.walk("likes") == [])
@@ -241,32 +240,32 @@ struct LikeTests {
 
     @Test func `a login that replaces the token sends the likes that waited for it`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.likeError = ProviderError.unauthorized }
+        fixture.update { $0.likeError = ProviderError.unauthorized }
         #expect(try await fixture.account.setLiked("a", true) == .queued)
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         try await fixture.logInAgain()
         try await fixture.waitForEvent("liked a 1")
     }
 
     @Test func `a request during a logout stores nothing`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
-        fixture.service.state.update { $0.isHeld = true }
+        fixture.update { $0.isHeld = true }
         let page = Task { try await fixture.page() }
         try await fixture.service.state.wait { $0.requests.contains("new top") ? true : nil }
         try await fixture.engine.accounts.logOut(fixture.account)
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         await #expect(throws: EngineError.self) { try await page.value }
         #expect(try fixture.feedRows("photo") == 0)
     }
 
     @Test func `an unlike during the delivery of the like is sent after it`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.service.state.update { $0.isHeld = true }
+        fixture.update { $0.isHeld = true }
         let first = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
         let second = Task { try await fixture.account.setLiked("a", false) }
         await Task.yield()
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         #expect(try await first.value == .done)
         #expect(try await second.value == .done)
         #expect(fixture.service.state.value.liked.isEmpty)
@@ -290,7 +289,7 @@ struct LikeTests {
     func `likes that are denied or not found are stored locally`(error: ProviderError) async throws
     {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
-        fixture.service.state.update { $0.likeError = error }
+        fixture.update { $0.likeError = error }
         #expect(try await fixture.account.setLiked("a", true) == .local)
         #expect(try await fixture.account.setLiked("b", true) == .local)
         #expect(fixture.count("like b") == 0)
@@ -304,7 +303,7 @@ struct LikeTests {
         #expect(try await fixture.page("likes").ids == ["a"])
         // A refresh sends local likes to the service, which accepts them now.
         let next = try await ServiceFixture(after: fixture)
-        next.service.state.update { $0.likeError = nil }
+        next.update { $0.likeError = nil }
         #expect(try await next.account.setLiked("b", true) == .local)
         try await next.account.refresh()
         try await next.service.state.wait { $0.liked == ["a", "b"] ? true : nil }
@@ -312,9 +311,9 @@ struct LikeTests {
 
     @Test func `likes of a service without likes need no network, survive a logout`() async throws {
         let first = try await ServiceFixture(["a", "b", "c"])
-        first.service.state.update { $0.hasLocalLikes = true }
+        first.update { $0.hasLocalLikes = true }
         let fixture = try await ServiceFixture(after: first, isRead: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         await #expect(throws: HTTPError.self) { try await fixture.account.refreshFeed("new") }
         #expect(try await fixture.account.setLiked("a", true) == .local)
         #expect(try await fixture.account.setLiked("b", true) == .local)
@@ -326,7 +325,7 @@ struct LikeTests {
         #expect(try await liked(fixture, "a"))
         #expect(fixture.count("like a") + fixture.count("likes top") == 0)
         // The service reports no likes, and is not checked for them later.
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         fixture.ports.time.update { $0 = $0 + .seconds(3 * 86_400) }
         _ = try await fixture.account.refreshFeed("new")
         #expect(try await fixture.account.setLiked("a", true) == .local)
@@ -348,7 +347,7 @@ struct LikeTests {
 
     @Test func `logging out removes queued likes`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         _ = try await fixture.account.setLiked("a", true)
         try await fixture.engine.accounts.logOut(fixture.account)
         #expect(fixture.ports.secrets.state.value.secrets.isEmpty)

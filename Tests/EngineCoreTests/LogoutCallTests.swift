@@ -64,7 +64,7 @@ struct LogoutCallTests {
     @Test(arguments: Call.allCases, End.allCases)
     func `a call in progress ends with the account`(call: Call, end: End) async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
-        fixture.service.state.update { $0.held = [call.request] }
+        fixture.update { $0.held = [call.request] }
         let before = fixture.count(call.request)
         start { try await call.run(fixture.account) }
         try await fixture.waitForRequests(call.request, count: before + 1)
@@ -89,7 +89,7 @@ struct LogoutCallTests {
 
     @Test func `the requests of the calls are cancelled at a logout`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
-        fixture.service.state.update { $0.held = ["other top"] }
+        fixture.update { $0.held = ["other top"] }
         let account = fixture.account
         start { _ = try await account.page("other", cursor: "", count: 3) }
         try await fixture.service.state.wait { $0.requests.contains("other top") ? true : nil }

@@ -39,10 +39,10 @@ struct NetworkTests {
     /// - Returns: The end of the limit.
     private func queueLike(_ fixture: ServiceFixture) async throws -> Timestamp {
         let until = fixture.ports.time.value + .seconds(600)
-        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
+        fixture.update { $0.error = ProviderError.rateLimited(until: until) }
         _ = try? await fixture.account.refreshFeed("")
         #expect(try await fixture.account.setLiked("a", true) == .queued)
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         return until
     }
 
@@ -60,12 +60,12 @@ struct NetworkTests {
 
     @Test func `a clock that is set back a year does not stop retries`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         _ = try? await fixture.account.refreshFeed("")
         let before = fixture.count("profile")
         try await fixture.waitForRetryTimer()
         fixture.ports.time.update { $0 = $0 + .seconds(-365 * 86_400) }
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         fixture.ports.clock.advance(by: .seconds(6))
         try await fixture.state { $0 == .ready }
         #expect(fixture.count("profile") == before + 1)
@@ -88,10 +88,10 @@ struct NetworkTests {
 
     @Test func `a resume probes a service that was unreachable`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         _ = try? await fixture.account.refreshFeed("")
         #expect(fixture.account.retryAt != nil)
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         fixture.engine.resumed()
         try await fixture.state { $0 == .ready }
     }

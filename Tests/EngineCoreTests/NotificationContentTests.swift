@@ -15,7 +15,7 @@ struct NotificationContentTests {
     @Test func `a failed like is reported, and its action sends it again`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
         let presenter = fixture.ports.presenter
-        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
         await #expect(throws: ProviderError.self) { try await fixture.account.setLiked("a", true) }
         let number = try await presenter.waitFor(
             "1 like could not be sent for ada at Service. Not now.")
@@ -26,7 +26,7 @@ struct NotificationContentTests {
                         .retry,
                         .like(PhotoID("a"), isWanted: true, AccountID(stored: "service_ada")))
                 ])
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         presenter.press(.retry, number)
         try await fixture.waitForEvent("liked a 1")
         try await presenter.waitUntilEmpty()
@@ -36,7 +36,7 @@ struct NotificationContentTests {
     @Test func `ten failures are one notification with few updates`() async throws {
         let fixture = try await ServiceFixture((0..<10).map { "\($0)" })
         _ = try await fixture.page("new")
-        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
         for id in 0..<10 {
             await #expect(throws: ProviderError.self) {
                 try await fixture.account.setLiked("\(id)", true)
@@ -51,10 +51,10 @@ struct NotificationContentTests {
 
     @Test func `a queued like that is refused after a restart is reported`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(fixture.ports.presenter.notifications.value.isEmpty)
-        fixture.service.state.update { state in
+        fixture.update { state in
             state.error = nil
             state.likeError = ProviderError.invalidArgument("No such thing.")
         }
@@ -65,10 +65,10 @@ struct NotificationContentTests {
 
     @Test func `a like that succeeds later withdraws its notification`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
-        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
         _ = try? await fixture.account.toggleLike("b")
-        fixture.service.state.update { $0.likeError = nil }
+        fixture.update { $0.likeError = nil }
         #expect(try await fixture.account.setLiked("a", true) == .done)
         try await fixture.ports.clock.endSleep(at: Notifications.updatePause)
         try await fixture.ports.presenter.waitFor("1 like")
@@ -79,7 +79,7 @@ struct NotificationContentTests {
     @Test func `a second issue waits until the end of the pause`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
         let presenter = fixture.ports.presenter
-        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
         let number = try await presenter.waitFor("1 like")
         presenter.press(.retry, number)
@@ -94,15 +94,15 @@ struct NotificationContentTests {
     func `a refusal at the time limit of its call is reported`(_ isFirst: Bool) async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
         let ports = fixture.ports
-        fixture.service.state.update {
+        fixture.update {
             $0.likeError = ProviderError.notSupported("Not now.")
             $0.isHeld = true
         }
         let like = Task { try await fixture.account.setLiked("a", true) }
         try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
-        if isFirst { fixture.service.state.update { $0.isHeld = false } }
+        if isFirst { fixture.update { $0.isHeld = false } }
         ports.clock.advance(by: LikeSender.callTimeout)
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         _ = await like.result
         try await ports.presenter.waitFor("1 like")
         #expect(ports.presenter.changes.value == 1)
@@ -181,7 +181,7 @@ struct NotificationContentTests {
 
     @Test func `logging out withdraws the account's notifications`() async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.service.state.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
         _ = try? await fixture.account.setLiked("a", true)
         try await fixture.ports.presenter.waitFor("1 like")
         try await fixture.engine.accounts.logOut(fixture.account)

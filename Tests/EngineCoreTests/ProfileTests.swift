@@ -15,7 +15,7 @@ struct ProfileTests {
 
     private func fixture() async throws -> ServiceFixture {
         let fixture = try await ServiceFixture(["a"]) { $0.http.respond(Self.png) }
-        fixture.service.state.update { $0.avatarURL = "https://images.service.test/ada" }
+        fixture.update { $0.avatarURL = "https://images.service.test/ada" }
         try await fixture.waitForEvent("profile Ada")
         return fixture
     }

@@ -40,7 +40,7 @@ struct RemoteFeedTests {
     @Test func `new photos at the top do not affect a walk`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
-        fixture.service.state.update { $0.photos = ["new2", "new1"] + $0.photos }
+        fixture.update { $0.photos = ["new2", "new1"] + $0.photos }
         #expect(try await fixture.account.refreshFeed("") == 2)
         try await fixture.waitForEvent("updated new 2")
         #expect(try await first.ids + fixture.walk(from: first.next) == nine)
@@ -50,7 +50,7 @@ struct RemoteFeedTests {
     @Test func `a walk closes the gap between new and known photos`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         let later = (1...8).map { "later\($0)" }
-        fixture.service.state.update { $0.photos = later + $0.photos }
+        fixture.update { $0.photos = later + $0.photos }
         #expect(try await fixture.account.refreshFeed("") == 3)
         #expect(try await fixture.walk(count: 4) == later + nine)
         // One known photo does not prove that the gap is closed; the page after it does.
@@ -63,8 +63,8 @@ struct RemoteFeedTests {
 
     @Test func `a photo that appears between known ones is inserted and reported`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
-        fixture.service.state.update { $0.photos = ["a", "x", "b", "c"] }
-        fixture.service.state.update { $0.pageSize = 4 }
+        fixture.update { $0.photos = ["a", "x", "b", "c"] }
+        fixture.update { $0.pageSize = 4 }
         #expect(try await fixture.account.refreshFeed("") == 1)
         try await fixture.waitForEvent("updated new 1")
         #expect(try await fixture.walk() == ["a", "x", "b", "c"])
@@ -77,7 +77,7 @@ struct RemoteFeedTests {
         let five = Array(nine.prefix(5))
         var fixture = try await ServiceFixture(five, isOpen: true)
         #expect(try await fixture.walk() == five)
-        fixture.service.state.update { $0.photos = nine }
+        fixture.update { $0.photos = nine }
         #expect(try await fixture.walk() == five)
         if isRestart {
             fixture = try await ServiceFixture(after: fixture, isOpen: true)
@@ -92,14 +92,14 @@ struct RemoteFeedTests {
         let first = try await ServiceFixture(five, isOpen: true)
         #expect(try await first.walk() == five)
         let fixture = try await ServiceFixture(after: first, isOpen: true)
-        fixture.service.state.update {
+        fixture.update {
             $0.photos = nine
             $0.pageErrors["new"] = .failed("It is broken.")
             $0.requests = []
         }
         for _ in 0..<3 { #expect(try await fixture.walk() == five) }
         #expect(fixture.service.state.value.requests.count { $0.hasPrefix("new ") } == 1)
-        fixture.service.state.update { $0.pageErrors = [:] }
+        fixture.update { $0.pageErrors = [:] }
         fixture.ports.time.update { $0 = $0 + .seconds(61) }
         #expect(try await fixture.walk() == nine)
     }
@@ -114,7 +114,7 @@ struct RemoteFeedTests {
         _ = try await fixture.account.refreshFeed("")
         #expect(try await fixture.walk() == photos)
         if isRestart { fixture = try await ServiceFixture(after: fixture, isOpen: true) }
-        fixture.service.state.update { $0.photos.removeAll { ["p11", "p23"].contains($0) } }
+        fixture.update { $0.photos.removeAll { ["p11", "p23"].contains($0) } }
         let before = pages()
         #expect(try await fixture.account.refreshFeed("") == 0)
         #expect(pages() == before + 5)
@@ -128,7 +128,7 @@ struct RemoteFeedTests {
 
     @Test func `a refresh that only moves photos is announced`() async throws {
         let fixture = try await ServiceFixture(["a", "b", "c"], isOpen: true, isRead: true)
-        fixture.service.state.update { $0.photos = ["c", "b", "a"] }
+        fixture.update { $0.photos = ["c", "b", "a"] }
         #expect(try await fixture.account.refreshFeed("") == 0)
         try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.walk() == ["c", "b", "a"])
@@ -136,17 +136,17 @@ struct RemoteFeedTests {
 
     @Test func `concurrent equal calls send one request`() async throws {
         let fixture = try await ServiceFixture(nine)
-        fixture.service.state.update { $0.isHeld = true }
+        fixture.update { $0.isHeld = true }
         let calls = (0..<20).map { _ in Task { try await fixture.page().ids } }
         try await fixture.service.state.wait { $0.requests.contains("new top") ? true : nil }
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         for call in calls { #expect(try await call.value == Array(nine.prefix(3))) }
         #expect(fixture.count("new top") == 1)
     }
 
     @Test func `a fresh page sends no request, an old one is refreshed`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.service.state.update { $0.photos = ["new"] + $0.photos }
+        fixture.update { $0.photos = ["new"] + $0.photos }
         fixture.ports.time.update { $0 = $0 + .seconds(299) }
         #expect(try await fixture.page().ids == Array(nine.prefix(3)))
         #expect(fixture.count("new top") == 1)
@@ -160,7 +160,7 @@ struct RemoteFeedTests {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)
         let offline = HTTPError.unreachable("no network")
-        fixture.service.state.update { $0.error = offline }
+        fixture.update { $0.error = offline }
         let next = try await ServiceFixture(after: fixture)
         next.ports.time.update { $0 = $0 + .seconds(3600) }
         #expect(try await next.page(count: 2).ids == ["p1", "p2"])
@@ -169,7 +169,7 @@ struct RemoteFeedTests {
         #expect(second.ids == ["p3"])
         await #expect(throws: offline) { try await next.page("", second.next, count: 2) }
         try await next.state { if case .offline = $0 { true } else { false } }
-        next.service.state.update { $0.error = nil }
+        next.update { $0.error = nil }
         #expect(try await next.page("", second.next, count: 2).ids == ["p4", "p5"])
         try await next.state { $0 == .ready }
     }
@@ -205,7 +205,7 @@ struct RemoteFeedTests {
         let fixture = try await ServiceFixture(nine)
         _ = try await fixture.page("new")
         _ = try await fixture.page("other")
-        fixture.service.state.update { $0.photos.remove(at: 1) }
+        fixture.update { $0.photos.remove(at: 1) }
         await #expect(throws: ProviderError.self) {
             _ = try await fixture.account.setLiked("p2", true)
         }
@@ -216,7 +216,7 @@ struct RemoteFeedTests {
 
     @Test func `a photo that left its source is reported once it is not found`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true, isRead: true)
-        fixture.service.state.update { $0.photos.remove(at: 1) }
+        fixture.update { $0.photos.remove(at: 1) }
         _ = try await fixture.account.refreshFeed("new")
         #expect(!fixture.base.events.value.contains("photos removed [p2]"))
         await #expect(throws: ProviderError.notFound("No p2.")) {
@@ -228,14 +228,14 @@ struct RemoteFeedTests {
     @Test func `a rate limit stops requests until it is over`() async throws {
         let fixture = try await ServiceFixture(nine, isRead: true)
         let until = fixture.ports.time.value + .seconds(600)
-        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
+        fixture.update { $0.error = ProviderError.rateLimited(until: until) }
         await #expect(throws: ProviderError.rateLimited(until: until)) {
             _ = try await fixture.account.refreshFeed("")
         }
         #expect(fixture.account.state == .rateLimited(until: until))
         #expect(fixture.account.retryAt == until)
         let requests = fixture.service.state.value.requests.count
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         await #expect(throws: ProviderError.rateLimited(until: until)) {
             _ = try await fixture.account.refreshFeed("")
         }
@@ -271,7 +271,7 @@ struct RemoteFeedTests {
 
     @Test func `three consecutive failures make the account fail until a success`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
-        fixture.service.state.update { $0.error = ProviderError.failed("Nonsense.") }
+        fixture.update { $0.error = ProviderError.failed("Nonsense.") }
         for _ in 0..<3 {
             #expect(fixture.account.state == .ready)
             await #expect(throws: ProviderError.self) {
@@ -279,7 +279,7 @@ struct RemoteFeedTests {
             }
         }
         #expect(fixture.account.state == .failed(reason: "Nonsense.", remedy: .retry))
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         _ = try await fixture.account.refreshFeed("")
         #expect(fixture.account.state == .ready)
     }
@@ -291,13 +291,13 @@ struct EmptyPageTests {
     @Test func `a walk continues below a first page without photos`() async throws {
         let all = (1...12).map { "\($0)" }
         let fixture = try await ServiceFixture(all)
-        fixture.service.state.update { $0.hidden = Set(all.prefix(7)) }
+        fixture.update { $0.hidden = Set(all.prefix(7)) }
         #expect(try await fixture.walk("new") == Array(all.suffix(5)))
         // Photos that arrive later are at the top.
-        fixture.service.state.update { $0.photos.insert("0", at: 0) }
+        fixture.update { $0.photos.insert("0", at: 0) }
         #expect(try await fixture.account.refreshFeed("new") == 1)
         #expect(try await fixture.walk("new") == ["0"] + all.suffix(5))
-        fixture.service.state.update { $0.photos.insert(contentsOf: ["y", "z"], at: 0) }
+        fixture.update { $0.photos.insert(contentsOf: ["y", "z"], at: 0) }
         #expect(try await fixture.account.refreshFeed("new") == 2)
         #expect(try await fixture.walk("new") == ["y", "z", "0"] + all.suffix(5))
     }
@@ -305,7 +305,7 @@ struct EmptyPageTests {
     @Test func `pages without photos cost eight requests, then none for a minute`() async throws {
         let all = (1...80).map { "\($0)" }
         let fixture = try await ServiceFixture(all)
-        fixture.service.state.update { $0.hidden = Set(all.dropLast()) }
+        fixture.update { $0.hidden = Set(all.dropLast()) }
         var cursor = ""
 
         for attempt in 1...3 {
@@ -325,7 +325,7 @@ struct EmptyPageTests {
         let all = (1...80).map { "\($0)" }
         let fixture = try await ServiceFixture(all)
         let shown = ["3", "20", "40", "60", "80"]
-        fixture.service.state.update { $0.hidden = Set(all).subtracting(shown) }
+        fixture.update { $0.hidden = Set(all).subtracting(shown) }
         var found: [String] = []
         var cursor = ""
         repeat {
@@ -341,21 +341,15 @@ struct EmptyPageTests {
 
     @Test func `a change of the settings replaces the cached photos`() async throws {
         let fixture = try await ServiceFixture(["1", "2", "3", "4"])
-        fixture.service.state.update { $0.cacheVariant = "all" }
+        fixture.update { $0.cacheVariant = "all" }
         let (ids, cursor) = try await fixture.page("new", count: 2)
         #expect(ids == ["1", "2"])
-        fixture.service.state.update {
-            $0.cacheVariant = ""
-            $0.hidden = ["2"]
-        }
+        fixture.update { ($0.cacheVariant, $0.hidden) = ("", ["2"]) }
         #expect(try await fixture.walk("new") == ["1", "3", "4"])
         await #expect(throws: ProviderError.staleCursor) {
             _ = try await fixture.page("new", cursor)
         }
-        fixture.service.state.update {
-            $0.cacheVariant = "all"
-            $0.hidden = []
-        }
+        fixture.update { ($0.cacheVariant, $0.hidden) = ("all", []) }
         #expect(try await fixture.walk("new") == ["1", "2", "3", "4"])
     }
 }

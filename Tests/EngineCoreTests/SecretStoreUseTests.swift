@@ -90,10 +90,7 @@ struct SecretStoreUseTests {
 
     @Test func `cancelling a login ends its prompt, and does not wait for it`() async throws {
         let secrets = fixture.ports.secrets.state
-        secrets.update {
-            $0.isLocked = true
-            $0.holdsPrompts = true
-        }
+        secrets.update { ($0.isLocked, $0.holdsPrompts) = (true, true) }
         let login = try federation.start(fixture)
         try await secrets.wait { $0.waitingPrompts == 1 ? true : nil }
         login.cancel()
@@ -224,10 +221,7 @@ struct SecretStoreUseTests {
     @Test func `a keyring that the user does not unlock keeps the account`() async throws {
         let fixture = try await ServiceFixture(["a"])
         try await fixture.state { $0 == .ready }
-        fixture.ports.secrets.state.update {
-            $0.isLocked = true
-            $0.unlocksOnPrompt = false
-        }
+        fixture.ports.secrets.state.update { ($0.isLocked, $0.unlocksOnPrompt) = (true, false) }
         await #expect(throws: SecretStoreError.dismissed("Dismissed.")) {
             try await fixture.engine.accounts.remove(fixture.account)
         }

@@ -48,6 +48,21 @@ final class ServiceFixture {
         if isRead { _ = try await page() }
     }
 
+    /// Changes the state of the service.
+    func update(_ change: (inout FakeService.State) -> Void) { service.state.update(change) }
+
+    /// Makes all requests to the service fail, as without a network.
+    func disconnect() { update { $0.error = HTTPError.unreachable("no network") } }
+
+    /// Lets requests to the service succeed, changes its state, and retries what failed.
+    func reconnect(_ change: (inout FakeService.State) -> Void = { _ in }) {
+        update { state in
+            state.error = nil
+            change(&state)
+        }
+        engine.retryNow()
+    }
+
     /// Logs the account in with another token.
     func logInAgain() async throws {
         _ = try await engine.logins.completeLogin(

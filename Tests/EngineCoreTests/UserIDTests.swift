@@ -95,10 +95,10 @@ struct UserIDTests {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
         #expect(fixture.account.identity == AccountIdentity(username: "ada"))
         // Without an ID, another name changes nothing.
-        fixture.service.state.update { $0.username = "eve" }
+        fixture.update { $0.username = "eve" }
         try await fixture.account.refreshProfile()
         #expect(fixture.account.profile.username == "eve")
-        fixture.service.state.update { $0.userID = "1" }
+        fixture.update { $0.userID = "1" }
         let before = fixture.base.changes.value.count
         try await fixture.account.refreshProfile()
         try await fixture.base.changes.wait { changes in
@@ -109,10 +109,7 @@ struct UserIDTests {
         #expect(fixture.account.id.text == "service_ada")
         #expect(try fixture.base.stored.accounts.map(\.identity) == [identity])
         // The profile of another user, which no service should send, changes nothing.
-        fixture.service.state.update { state in
-            state.username = "bob"
-            state.userID = "2"
-        }
+        fixture.update { ($0.username, $0.userID) = ("bob", "2") }
         try await fixture.account.refreshProfile()
         try await fixture.account.setLabel("Label")
         #expect(fixture.account.identity == identity)

@@ -58,7 +58,7 @@ struct WatchTests {
 
     @Test func `a client that only listens gets new photos within each interval`() async throws {
         for number in 1...5 {
-            fixture.service.state.update { $0.photos.insert("new\(number)", at: 0) }
+            fixture.update { $0.photos.insert("new\(number)", at: 0) }
             try await advance(interval, fixture)
             #expect(fixture.base.events.value.count { $0 == "updated new 1" } == number)
             #expect(fixture.count("new top") == number + 1)
@@ -143,26 +143,22 @@ struct WatchTests {
     }
 
     @Test func `watched sources of an unreachable service are refreshed afterwards`() async throws {
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         try await advance(interval, fixture, requests: 2)
         try await fixture.state { if case .offline = $0 { true } else { false } }
         #expect(!fixture.account.feedWatch.isActive)
-        fixture.service.state.update {
-            $0.error = nil
-            $0.photos.insert("news", at: 0)
-        }
-        fixture.engine.retryNow()
+        fixture.reconnect { $0.photos.insert("news", at: 0) }
         try await fixture.waitForEvent("updated new 1")
         #expect(fixture.count("new top") == 3)
     }
 
     @Test func `nothing is refreshed during a rate limit`() async throws {
         let until = fixture.ports.time.value + .seconds(3000)
-        fixture.service.state.update { $0.error = ProviderError.rateLimited(until: until) }
+        fixture.update { $0.error = ProviderError.rateLimited(until: until) }
         try await advance(interval, fixture)
         #expect(fixture.account.state == .rateLimited(until: until))
         #expect(!fixture.account.feedWatch.isActive)
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         let requests = fixture.service.state.value.requests
         try await fixture.waitForRetryTimer()
         try await advance(.seconds(1000), fixture)
@@ -200,11 +196,11 @@ struct WatchTests {
         try await read(fixture, "other", by: client)
         fixture.engine.isMetered = true
         try await advance(.seconds(2000), fixture)
-        fixture.service.state.update { $0.isHeld = true }
+        fixture.update { $0.isHeld = true }
         fixture.engine.isMetered = false
         try await poll { fixture.count("new top") + fixture.count("other top") == 3 }
         try await report(RateLimit(remaining: 1, limit: 50, reset: nil), fixture)
-        fixture.service.state.update { $0.isHeld = false }
+        fixture.update { $0.isHeld = false }
         try await waitForRefreshes(fixture)
         #expect(fixture.count("new top") + fixture.count("other top") == 3)
     }
@@ -224,11 +220,11 @@ struct WatchTests {
 
     @Test(.timeLimit(.minutes(10)))
     func `a failed refresh is not repeated before the next interval`() async throws {
-        fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
+        fixture.update { $0.error = ProviderError.notFound("It is gone.") }
         try await advance(interval, fixture, requests: 2)
         fixture.engine.retryNow()
         try await advance(.seconds(890), fixture, requests: 2)
-        fixture.service.state.update { $0.error = nil }
+        fixture.update { $0.error = nil }
         try await advance(.seconds(100), fixture, requests: 3)
     }
 
@@ -270,12 +266,12 @@ struct WatchTests {
     @Test func `after an outage, only some of the known sources are refreshed`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         for number in 1...12 { _ = try await fixture.page("topic\(number)") }
-        fixture.service.state.update { $0.error = ProviderError.notFound("It is gone.") }
+        fixture.update { $0.error = ProviderError.notFound("It is gone.") }
         await #expect(throws: ProviderError.self) {
             try await fixture.account.refreshFeed("topic12")
         }
         fixture.ports.time.update { $0 = $0 + .seconds(3600) }
-        fixture.service.state.update { $0.error = HTTPError.unreachable("no network") }
+        fixture.disconnect()
         for number in 1...11 { _ = try await fixture.page("topic\(number)") }
         // Searches without a result.
         for number in 1...52 {
@@ -290,8 +286,7 @@ struct WatchTests {
         }
         try await fixture.state { if case .offline = $0 { true } else { false } }
         let before = fixture.service.state.value.requests.count
-        fixture.service.state.update { $0.error = nil }
-        fixture.engine.retryNow()
+        fixture.reconnect()
         try await fixture.service.state.wait { $0.requests.count == before + 9 ? 1 : nil }
         fixture.engine.retryNow()
         _ = try await fixture.account.refreshFeed("new")
