@@ -143,16 +143,6 @@ struct LikeFailureTests {
         #expect(try await !fixture.account.photo("a").isLiked)
     }
 
-    @Test func `a pending like is shown on the first page after a start`() async throws {
-        let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.disconnect()
-        _ = try await fixture.account.setLiked("a", true)
-        let next = try await ServiceFixture(after: fixture)
-        let photos = try await next.account.page("", cursor: "", count: 1).photos
-        #expect(photos.map(\.isPending) == [true])
-        #expect(photos.map(\.isLiked) == [false])
-    }
-
     @Test func `a like by another client is reported and moves between the sources`() async throws {
         let fixture = try await ServiceFixture(["a", "b"])
         _ = try await fixture.page("new")

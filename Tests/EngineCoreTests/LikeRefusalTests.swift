@@ -16,7 +16,6 @@ struct LikeRefusalTests {
         .refused("Not this one."), .invalidArgument("Not this one."),
         .notSupported("Not this one."), .staleCursor, .noSuchUser("No."),
     ]
-    nonisolated static let offline = HTTPError.unreachable("no network")
 
     /// The pending likes in the account database.
     private func stored(_ fixture: ServiceFixture) throws -> [PhotoID] {
@@ -55,13 +54,10 @@ struct LikeRefusalTests {
 
     @Test func `a queued like that is refused fails once, with a notification`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true, isRead: true)
-        fixture.update { $0.error = Self.offline }
+        fixture.disconnect()
         #expect(try await fixture.account.setLiked("a", true) == .queued)
         #expect(try await fixture.account.setLiked("b", true) == .queued)
-        fixture.reconnect {
-            $0.requests = []
-            $0.refusedPhoto = "a"
-        }
+        fixture.reconnect { ($0.requests, $0.refusedPhoto) = ([], "a") }
         try await fixture.waitForEvent("like failed a")
         // The next one is sent.
         try await fixture.waitForEvent("liked b 1")
@@ -116,12 +112,8 @@ struct LikeRefusalTests {
 
     @Test func `the opposite of a like that is being refused succeeds`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
-        fixture.update {
-            $0.likeError = ProviderError.refused("Not this one.")
-            $0.isHeld = true
-        }
-        let like = Task { try await fixture.account.setLiked("a", true) }
-        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        fixture.update { $0.likeError = ProviderError.refused("Not this one.") }
+        let like = try await fixture.holdLike()
         let unlike = Task { try await fixture.account.setLiked("a", false) }
         try await poll { try stored(fixture) == [PhotoID("a")] }
         fixture.update { $0.isHeld = false }
@@ -137,8 +129,8 @@ struct LikeRefusalTests {
         let fixture = try await ServiceFixture(["a"], isOpen: true, isRead: true)
         let like = try await fixture.holdLike()
         try await fixture.engine.accounts.logOut(fixture.account)
-        await #expect(throws: EngineError.self) { try await like.value }
-        guard case .failure(EngineError.cancelled(let text)) = await like.result else {
+        let error = await #expect(throws: EngineError.self) { try await like.value }
+        guard case .cancelled(let text) = error else {
             Issue.record("not cancelled")
             return
         }

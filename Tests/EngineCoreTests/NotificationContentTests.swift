@@ -12,20 +12,23 @@ import Testing
 struct NotificationContentTests {
     // MARK: Likes
 
-    @Test func `a failed like is reported, and its action sends it again`() async throws {
+    /// Likes the photo `a` at a service that refuses likes.
+    ///
+    /// - Returns: The service, and the number of the notification.
+    private func refusedLike() async throws -> (fixture: ServiceFixture, number: Int) {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        let presenter = fixture.ports.presenter
         fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
         await #expect(throws: ProviderError.self) { try await fixture.account.setLiked("a", true) }
-        let number = try await presenter.waitFor(
+        let number = try await fixture.ports.presenter.waitFor(
             "1 like could not be sent for ada at Service. Not now.")
-        #expect(
-            presenter.notifications.value[number]?.remedies
-                == [
-                    IssueRemedy(
-                        .retry,
-                        .like(PhotoID("a"), isWanted: true, AccountID(stored: "service_ada")))
-                ])
+        return (fixture, number)
+    }
+
+    @Test func `a failed like is reported, and its action sends it again`() async throws {
+        let (fixture, number) = try await refusedLike()
+        let presenter = fixture.ports.presenter
+        let like = IssueRemedy.Target.like(PhotoID("a"), isWanted: true, fixture.account.id)
+        #expect(presenter.notifications.value[number]?.remedies == [IssueRemedy(.retry, like)])
         fixture.update { $0.likeError = nil }
         presenter.press(.retry, number)
         try await fixture.waitForEvent("liked a 1")
@@ -77,11 +80,8 @@ struct NotificationContentTests {
     }
 
     @Test func `a second issue waits until the end of the pause`() async throws {
-        let fixture = try await ServiceFixture(["a"], isRead: true)
+        let (fixture, number) = try await refusedLike()
         let presenter = fixture.ports.presenter
-        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
-        _ = try? await fixture.account.setLiked("a", true)
-        let number = try await presenter.waitFor("1 like")
         presenter.press(.retry, number)
         try await fixture.base.events.wait { $0.count { $0 == "like failed a" } == 2 ? true : nil }
         #expect(presenter.notifications.value.isEmpty)
@@ -93,19 +93,14 @@ struct NotificationContentTests {
     @Test(arguments: [false, true])
     func `a refusal at the time limit of its call is reported`(_ isFirst: Bool) async throws {
         let fixture = try await ServiceFixture(["a"], isRead: true)
-        let ports = fixture.ports
-        fixture.update {
-            $0.likeError = ProviderError.notSupported("Not now.")
-            $0.isHeld = true
-        }
-        let like = Task { try await fixture.account.setLiked("a", true) }
-        try await fixture.service.state.wait { $0.requests.contains("like a") ? true : nil }
+        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
+        let like = try await fixture.holdLike()
         if isFirst { fixture.update { $0.isHeld = false } }
-        ports.clock.advance(by: LikeSender.callTimeout)
+        fixture.ports.clock.advance(by: LikeSender.callTimeout)
         fixture.update { $0.isHeld = false }
         _ = await like.result
-        try await ports.presenter.waitFor("1 like")
-        #expect(ports.presenter.changes.value == 1)
+        try await fixture.ports.presenter.waitFor("1 like")
+        #expect(fixture.ports.presenter.changes.value == 1)
     }
 
     // MARK: Tokens and keyrings
@@ -180,10 +175,7 @@ struct NotificationContentTests {
     }
 
     @Test func `logging out withdraws the account's notifications`() async throws {
-        let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.update { $0.likeError = ProviderError.notSupported("Not now.") }
-        _ = try? await fixture.account.setLiked("a", true)
-        try await fixture.ports.presenter.waitFor("1 like")
+        let fixture = try await refusedLike().fixture
         try await fixture.engine.accounts.logOut(fixture.account)
         try await fixture.ports.presenter.waitUntilEmpty()
         #expect(fixture.ports.presenter.notifications.value.isEmpty)
