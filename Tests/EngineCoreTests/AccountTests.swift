@@ -82,10 +82,8 @@ struct AccountTests {
         async let source: Void = account.setDefaultSource(SourceID("other"))
         _ = try await (label, source)
         let stored = try #require(try fixture.stored.accounts.first)
-        #expect(stored.label == "Ada")
-        #expect(stored.defaultSource == SourceID("other"))
-        #expect(account.label == "Ada")
-        #expect(account.defaultSource == SourceID("other"))
+        #expect((stored.label, stored.defaultSource) == ("Ada", SourceID("other")))
+        #expect((account.label, account.defaultSource) == ("Ada", SourceID("other")))
     }
 
     @Test func `a removed account is not stored again`() async throws {

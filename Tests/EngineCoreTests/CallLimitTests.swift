@@ -100,8 +100,7 @@ struct CallLimitTests {
         try await fixture.ports.clock.waitForSleeps(until: .seconds(3), begun: timers)
         fixture.ports.clock.advance(by: .seconds(3))
         #expect(await call.value == .none)
-        #expect(fixture.account.profileState == .ready)
-        #expect(fixture.account.profile.avatar == "")
+        #expect((fixture.account.profileState, fixture.account.profile.avatar) == (.ready, ""))
         fixture.ports.http.isHeld.update { $0 = false }
         try await fixture.base.events.wait { events in
             events.contains { $0.hasPrefix("avatar /") } ? true : nil
@@ -125,8 +124,7 @@ struct CallLimitTests {
         let destination = try TransferDestination(duplicating: 1)
         let transfer = try await fixture.account.download("1", into: destination)
         await #expect(throws: error) { try await transfer.wait() }
-        #expect(fixture.account.state == .ready)
-        #expect(fixture.account.retryAt == nil)
+        #expect((fixture.account.state, fixture.account.retryAt) == (.ready, nil))
         #expect(fixture.base.states.value.allSatisfy { $0 == .ready })
         #expect(fixture.service.state.value.requests == before)
     }
@@ -135,9 +133,7 @@ struct CallLimitTests {
         fixture.update { $0.avatarURL = "https://images.service.test/ada" }
         try await fixture.account.refreshProfile()
         _ = fixture.account.profile.avatar
-        #expect(fixture.ports.http.requests.value.count == 1)
-        #expect(fixture.account.state == .ready)
-        #expect(fixture.account.retryAt == nil)
-        #expect(fixture.account.profileState == .ready)
+        #expect((fixture.ports.http.requests.value.count, fixture.account.state) == (1, .ready))
+        #expect((fixture.account.retryAt, fixture.account.profileState) == (nil, .ready))
     }
 }

@@ -133,8 +133,7 @@ struct FederationTests {
         let login = try federation.start(fixture)
         await #expect(throws: error) { _ = try await login.wait() }
         await login.prepared()
-        #expect(login.authorizationURL.isEmpty)
-        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
+        #expect(login.authorizationURL.isEmpty && fixture.ports.secrets.state.value.secrets.isEmpty)
     }
 
     @Test func `a login without a keyring registers no client`() async throws {

@@ -35,8 +35,7 @@ struct LikeRefusalTests {
         #expect(fixture.account.pendingLikes.isEmpty)
         #expect(try stored(fixture).isEmpty)
         // The service works, and there is nothing to retry.
-        #expect(fixture.account.state == .ready)
-        #expect(fixture.account.retryAt == nil)
+        #expect((fixture.account.state, fixture.account.retryAt) == (.ready, nil))
         fixture.engine.retryNow()
         fixture.ports.clock.advance(by: .seconds(3600))
         fixture.update { $0.likeError = nil }

@@ -187,8 +187,7 @@ struct LocalAccountTests {
         try await next.events.wait { $0.contains("profile ada") ? true : nil }
         let account = try #require(next.engine.accounts.all.first)
         #expect(!account.isLoggedIn)
-        #expect(account.profile.avatar == "/ada/1/full")
-        #expect(account.profileState == .ready)
+        #expect((account.profile.avatar, account.profileState) == ("/ada/1/full", .ready))
         try await account.refreshProfile()
     }
 

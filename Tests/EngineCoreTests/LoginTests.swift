@@ -106,8 +106,7 @@ struct LoginTests {
         // A later response is ignored.
         fixture.provider.isOpen.update { $0 = true }
         try await fixture.provider.removals.wait { $0 == 1 ? true : nil }
-        #expect(fixture.provider.users.value.isEmpty)
-        #expect(fixture.engine.accounts.all.isEmpty)
+        #expect(fixture.provider.users.value.isEmpty && fixture.engine.accounts.all.isEmpty)
         #expect(login.state == .failed)
     }
 
@@ -134,8 +133,7 @@ struct LoginTests {
         }
         fixture.provider.isOpen.update { $0 = true }
         await cancelling.value
-        #expect(fixture.engine.accounts.all.isEmpty)
-        #expect(fixture.provider.users.value.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty && fixture.provider.users.value.isEmpty)
         await login.cancelAndWait()
         #expect(login.state == .cancelled)
     }
@@ -153,8 +151,7 @@ struct LoginTests {
         #expect(fixture.engine.accounts.defaultAccount == nil)
         #expect(try fixture.stored.accounts.isEmpty)
         #expect(try fixture.stored.defaultAccount == nil)
-        #expect(fixture.provider.users.value.isEmpty)
-        #expect(fixture.provider.sessions.value.isEmpty)
+        #expect(fixture.provider.users.value.isEmpty && fixture.provider.sessions.value.isEmpty)
         // The name is free again.
         try await fixture.logIn("ada")
     }
@@ -180,8 +177,7 @@ struct LoginTests {
         let login = try fixture.start("ada")
         await #expect(throws: (any Error).self) { _ = try await login.wait() }
         #expect(login.state == .failed)
-        #expect(fixture.engine.accounts.all.isEmpty)
-        #expect(fixture.provider.users.value.isEmpty)
+        #expect(fixture.engine.accounts.all.isEmpty && fixture.provider.users.value.isEmpty)
         try fixture.repairStore()
         let account = try await fixture.logIn("ada")
         #expect(account.id.text == "fake_ada")

@@ -22,8 +22,7 @@ struct NetworkTests {
         _ = try await fixture.account.sources()
         // Requests of clients are sent.
         _ = try await fixture.page("other")
-        #expect(fixture.count("new top") == 1)
-        #expect(fixture.count("sources") == 1)
+        #expect((fixture.count("new top"), fixture.count("sources")) == (1, 1))
         _ = try await fixture.account.refreshFeed("new")
         #expect(fixture.count("new top") == 2)
         #expect(try await fixture.account.setLiked("a", true) == .done)
@@ -82,8 +81,7 @@ struct NetworkTests {
         fixture.ports.time.update { $0 = $0 + .seconds(601) }
         fixture.engine.resumed()
         try await fixture.waitForEvent("liked a 1")
-        #expect(fixture.account.state == .ready)
-        #expect(fixture.account.retryAt == nil)
+        #expect((fixture.account.state, fixture.account.retryAt) == (.ready, nil))
     }
 
     @Test func `a resume probes a service that was unreachable`() async throws {

@@ -28,8 +28,7 @@ struct PollingLoginTests {
 
     @Test func `a login shows an address, polls for the user, stores the password`() async throws {
         let login = try await polling.start(fixture)
-        #expect(login.authorizationURL == "https://one.example/confirm")
-        #expect(login.state == .waiting)
+        #expect((login.authorizationURL, login.state) == ("https://one.example/confirm", .waiting))
         #expect(throws: EngineError.notSupported("This login does not use a code.")) {
             try login.submit("code")
         }

@@ -96,8 +96,7 @@ struct SecretStoreUseTests {
         login.cancel()
         #expect(login.state == .cancelled)
         await login.waitForWork()
-        #expect(secrets.value.waitingPrompts == 0)
-        #expect(secrets.value.prompts == 0)
+        #expect((secrets.value.waitingPrompts, secrets.value.prompts) == (0, 0))
     }
 
     @Test func `cancelling a login does not wait for a server that hangs`() async throws {

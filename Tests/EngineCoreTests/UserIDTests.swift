@@ -23,8 +23,7 @@ struct UserIDTests {
             fixture, "eve", "1", for: namesAccount ? account : nil)
         #expect(renamed === account)
         #expect(account.id.text == "federation_ada_40one_2eexample")
-        #expect(account.identity.username == "eve")
-        #expect(account.label == "eve")
+        #expect((account.identity.username, account.label) == ("eve", "eve"))
         let stored = try #require(try fixture.stored.accounts.first)
         #expect(stored.identity == account.identity)
         #expect(try fixture.stored.accounts.count == 1)
@@ -36,8 +35,7 @@ struct UserIDTests {
         try await fixture.engine.accounts.logOut(account)
         #expect(try await federation.logIn(fixture, "eve", "1") === account)
         #expect(account.isLoggedIn)
-        #expect(account.label == "Work")
-        #expect(account.identity.username == "eve")
+        #expect((account.label, account.identity.username) == ("Work", "eve"))
     }
 
     @Test func `a user with the former name of another gets an account`() async throws {
@@ -105,8 +103,7 @@ struct UserIDTests {
             changes.dropFirst(before).contains(.settings) ? true : nil
         }
         let identity = AccountIdentity(username: "eve", userID: "1")
-        #expect(fixture.account.identity == identity)
-        #expect(fixture.account.id.text == "service_ada")
+        #expect((fixture.account.identity, fixture.account.id.text) == (identity, "service_ada"))
         #expect(try fixture.base.stored.accounts.map(\.identity) == [identity])
         // The profile of another user, which no service should send, changes nothing.
         fixture.update { ($0.username, $0.userID) = ("bob", "2") }

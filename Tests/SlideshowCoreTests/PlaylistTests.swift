@@ -74,8 +74,7 @@ struct PlaylistTests {
     @Test func `the history has 100 photos before the current one`() {
         var playlist = Playlist()
         for number in 0..<150 { playlist.advance(to: shown("\(number)"), key: 0) }
-        #expect(playlist.past.count == 100)
-        #expect(playlist.past.first?.id == id("49"))
+        #expect((playlist.past.count, playlist.past.first?.id) == (100, id("49")))
         #expect(playlist.past.last?.id == id("148"))
     }
 
@@ -86,8 +85,7 @@ struct PlaylistTests {
         playlist.cursor = "7"
         playlist.forget(AccountID(stored: "local_ada"))
         #expect(playlist.current == nil && playlist.past.isEmpty)
-        #expect(playlist.settings.source == .initial)
-        #expect(playlist.cursor == "")
+        #expect((playlist.settings.source, playlist.cursor) == (.initial, ""))
     }
 
     @Test func `the positions of two rounds do not overlap, and new photos precede the others`() {

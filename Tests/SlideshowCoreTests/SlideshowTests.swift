@@ -91,8 +91,7 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "p1")
         fixture.photos.accounts[0].isUnreachable = true
         await #expect(throws: HTTPError.self) { try await fixture.slideshow.next() }
-        #expect(fixture.current == "p1")
-        #expect(fixture.photos.fetches.count == 2)
+        #expect((fixture.current, fixture.photos.fetches.count) == ("p1", 2))
         fixture.photos.accounts[0].isUnreachable = false
         #expect(try await fixture.next() == "p2")
     }
@@ -228,8 +227,7 @@ struct SlideshowTests {
         let step = Task { try await slideshow.next() }
         try await poll { fixture.photos.images.count == 1 }
         try await slideshow.setImageSize("full")
-        #expect(slideshow.settings.imageSize == .full)
-        #expect(slideshow.image == "/regular/local_ada/p1")
+        #expect((slideshow.settings.imageSize, slideshow.image) == (.full, "/regular/local_ada/p1"))
         fixture.photos.images.end()
         try await step.value
         #expect(slideshow.image == "/full/local_ada/p2")
@@ -299,8 +297,7 @@ struct SlideshowTests {
         #expect(fixture.current == "p2")
         await fixture.settle()
         try await fixture.slideshow.hide("local_ada/p2")
-        #expect(fixture.current == "p3")
-        #expect(fixture.slideshow.hidden.map(\.text) == ["local_ada/p2"])
+        #expect((fixture.current, fixture.slideshow.hidden.map(\.text)) == ("p3", ["local_ada/p2"]))
         #expect(!fixture.slideshow.canGoPrevious)
         await fixture.settle()
         #expect(try await fixture.next(7) == ["p4", "p5", "p6", "p7", "p8", "p9", "p3"])
@@ -320,8 +317,7 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "p2")
         try await fixture.slideshow.hide("local_ada/p5")
         try await fixture.slideshow.previous()
-        #expect(fixture.current == "p1")
-        #expect(fixture.slideshow.hidden.map(\.text) == ["local_ada/p5"])
+        #expect((fixture.current, fixture.slideshow.hidden.map(\.text)) == ("p1", ["local_ada/p5"]))
     }
 
     @Test func `an account that logs out leaves the slideshow at once`() async throws {
@@ -482,8 +478,7 @@ struct SlideshowTests {
         var shown = try await fixture.next(4)
         let before = fixture.slideshow.playlist
         try await fixture.restart()
-        #expect(fixture.slideshow.playlist == before)
-        #expect(fixture.current == shown.last)
+        #expect((fixture.slideshow.playlist, fixture.current) == (before, shown.last))
         shown += try await fixture.next(4)
         #expect(shown.sorted() == Array(nine.dropFirst()))
         try await fixture.slideshow.previous()
@@ -567,8 +562,7 @@ struct SlideshowTests {
         fixture.photos.versions[id("p1")] = 2
         fixture.slideshow.update([id("p1"): edited("p1")])
         await fixture.settle()
-        #expect(seen.map(\.title) == ["edited"])
-        #expect(seen.map(\.image) == ["/regular/local_ada/p1-2"])
+        #expect((seen.map(\.title), seen.map(\.image)) == (["edited"], ["/regular/local_ada/p1-2"]))
         #expect(fixture.photos.pinned.contains("/regular/local_ada/p1-2"))
     }
 
@@ -699,8 +693,7 @@ struct SlideshowTests {
         let fixture = fixture()
         _ = try await fixture.next(2)
         try await fixture.slideshow.hide("local_ada/p1")
-        #expect(fixture.slideshow.currentID == id("p2"))
-        #expect(fixture.slideshow.hidden == [id("p1")])
+        #expect((fixture.slideshow.currentID, fixture.slideshow.hidden) == (id("p2"), [id("p1")]))
         let before = fixture.photos.keepCount
         try await fixture.slideshow.unhide("local_ada/p1")
         #expect(fixture.slideshow.hidden.isEmpty && fixture.photos.keepCount == before + 1)
