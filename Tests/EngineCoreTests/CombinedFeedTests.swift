@@ -262,14 +262,11 @@ struct CombinedFeedTests {
         let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshows.all[0])
         let id = "fake_ada/\(photo)"
         let missing = ProviderError.notFound("There is no photo \"\(id)\".")
-        await #expect(throws: missing) {
-            _ = try await combined.call(id) { try await $0.photo($1) }
-        }
-        await #expect(throws: missing) {
-            _ = try await combined.call(id) { try await $0.changeLike(of: $1, to: true) }
-        }
-        await #expect(throws: missing) {
-            _ = try await combined.call(id) { try await $0.changeLike(of: $1, to: nil) }
+        await #expect(throws: missing) { try await combined.call(id) { try await $0.photo($1) } }
+        for isWanted in [true, nil] {
+            await #expect(throws: missing) {
+                try await combined.call(id) { try await $0.changeLike(of: $1, to: isWanted) }
+            }
         }
         await #expect(throws: missing) { try await slideshow.show(id) }
         await #expect(throws: missing) { try await slideshow.hide(id) }

@@ -54,14 +54,6 @@ struct FeedOrderTests {
         #expect(rest == ["p5", "p6", "p7", "p8", "p9"])
     }
 
-    @Test func `photos that the service no longer has are reported`() async throws {
-        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
-        fixture.update { $0.photos = ["a"] }
-        #expect(try await fixture.account.refreshFeed("") == 0)
-        try await fixture.waitForEvent("updated new 0")
-        #expect(try await fixture.page().ids == ["a"])
-    }
-
     /// Inserts entries with keys at the top. A known photo gets another entry, as with a boost.
     private func add(_ photos: [String], to fixture: ServiceFixture) {
         fixture.update { state in

@@ -74,14 +74,6 @@ struct WatchTests {
         #expect(fixture.service.state.value.requests == requests)
     }
 
-    @Test func `a watch ends a day after the last read`() async throws {
-        for _ in 1...24 * 4 + 2 where fixture.account.feedWatch.isWatched(SourceID("new")) {
-            try await advance(interval, fixture)
-        }
-        #expect(!fixture.account.feedWatch.isWatched(SourceID("new")))
-        #expect(!fixture.account.feedWatch.isActive)
-    }
-
     @Test(.timeLimit(.minutes(10)))
     func `64 clients with pages of different lengths cost one request per interval`() async throws {
         for number in 2...64 {
