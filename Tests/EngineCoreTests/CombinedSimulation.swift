@@ -123,17 +123,10 @@ struct CombinedSimulation {
             // At the end, all accounts can be read.
             for index in accounts.indices { accounts[index].unreadableBelow = nil }
             for _ in 0..<2000 where try page() { return nil }
-            throw Failure("The walk has no end.")
-        } catch let failure as Failure {
-            return (log.suffix(60) + ["seed \(seed): \(failure.text)"]).joined(separator: "\n")
+            throw Violation("The walk has no end.")
         } catch {
-            return "seed \(seed): \(error)"
+            return (log.suffix(60) + ["seed \(seed): \(error)"]).joined(separator: "\n")
         }
-    }
-
-    struct Failure: Error {
-        let text: String
-        init(_ text: String) { self.text = text }
     }
 
     private mutating func chance(_ number: Int) -> Bool {
@@ -221,11 +214,9 @@ struct CombinedSimulation {
         var rounds = 0
         while let requests = merge.advance() {
             rounds += 1
-            guard rounds < 500 else { throw Failure("The merge reads without end.") }
+            try ensure(rounds < 500, "The merge reads without end.")
             for request in requests {
-                guard 1...count ~= request.count else {
-                    throw Failure("A read of \(request.count) photos.")
-                }
+                try ensure(1...count ~= request.count, "A read of \(request.count) photos.")
                 do {
                     let page = try read(members[request.member].index, request)
                     merge.supply(page, to: request.member)
@@ -236,13 +227,11 @@ struct CombinedSimulation {
         }
         let ids = merge.items.map(\.photo.id)
         log.append("page of \(count) after \(cursor): \(ids)")
-        guard ids == model.ids else { throw Failure("\(ids) instead of \(model.ids)") }
-        for id in ids where !returned.insert(id).inserted {
-            throw Failure("\(id) was returned twice.")
-        }
-        guard (merge.problem != nil) == model.isStopped else {
-            throw Failure("The page has \(merge.problem == nil ? "no " : "an ")error.")
-        }
+        try ensure(ids == model.ids, "\(ids) instead of \(model.ids)")
+        for id in ids { try ensure(returned.insert(id).inserted, "\(id) was returned twice.") }
+        try ensure(
+            (merge.problem != nil) == model.isStopped,
+            "The page has \(merge.problem == nil ? "no " : "an ")error.")
         statistics.pages += 1
         statistics.photos += ids.count
         statistics.leftOut += merge.leftOut.count
@@ -256,11 +245,9 @@ struct CombinedSimulation {
             try checkEnd()
             return true
         }
-        guard !ids.isEmpty else { throw Failure("The page is empty and not the last one.") }
+        try ensure(!ids.isEmpty, "The page is empty and not the last one.")
         cursor = try next.text(of: Self.source)
-        guard cursor.utf8.count <= 18 + 60 * accounts.count else {
-            throw Failure("\(cursor) is long.")
-        }
+        try ensure(cursor.utf8.count <= 18 + 60 * accounts.count, "\(cursor) is long.")
         return false
     }
 
@@ -302,7 +289,7 @@ struct CombinedSimulation {
             guard account.login == walker.login, account.isLoggedIn else { continue }
             for photo in account.photos
             where !photo.isRemoved && expected.contains(photo.id) && !returned.contains(photo.id) {
-                throw Failure("\(photo.id) is missing.")
+                throw Violation("\(photo.id) is missing.")
             }
         }
     }

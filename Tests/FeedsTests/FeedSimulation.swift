@@ -63,10 +63,6 @@ struct FeedSimulation {
         var description: String { "\(action) \(first % 1000) \(second % 1000)" }
     }
 
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
-    }
-
     private struct Walk {
         var place: FeedPosition?
         var isDone = false
@@ -273,12 +269,8 @@ struct FeedSimulation {
             """
         ) { Int($0.integer(0)) }
         let bytes = try tables.bytes()
-        guard bytes == sum else {
-            throw Failure(description: "the cache has \(sum ?? 0) bytes, and counts \(bytes)")
-        }
-        guard bytes <= profile.bounds.bytes else {
-            throw Failure(description: "the cache has \(bytes) bytes")
-        }
+        try ensure(bytes == sum, "the cache has \(sum ?? 0) bytes, and counts \(bytes)")
+        try ensure(bytes <= profile.bounds.bytes, "the cache has \(bytes) bytes")
     }
 
     /// Prints each request and the cache after it, if `IMAGEFEED_TRACE` is set.
@@ -395,7 +387,7 @@ struct FeedSimulation {
                 if try store(request).isLost { return photos.isEmpty ? nil : (photos, next) }
             }
         }
-        throw Failure(description: "a page sends requests without end")
+        throw Violation("a page sends requests without end")
     }
 
     // MARK: The guarantees
@@ -407,22 +399,20 @@ struct FeedSimulation {
         if isFirst { walk.began = service.step }
         if isFirst { walk.expected = try expected() }
         guard let (photos, next) = try page(walk.place, count: count) else {
-            guard profile.mayBeStale else { throw Failure(description: "a cursor is stale") }
+            try ensure(profile.mayBeStale, "a cursor is stale")
             walks[index].isDone = true
             return
         }
-        if photos.isEmpty, next != nil { throw Failure(description: "a page is empty") }
+        if photos.isEmpty, next != nil { throw Violation("a page is empty") }
         for photo in photos {
-            if walk.found.contains(photo) {
-                throw Failure(description: "a walk shows photo \(photo) twice")
-            }
+            try ensure(!walk.found.contains(photo), "a walk shows photo \(photo) twice")
             walk.found.append(photo)
             // Without keys, the position of a boosted photo is known only after the last change.
             guard profile.kind == .keyed, !isDisordered else { continue }
             let keys = service.allKeys[photo] ?? []
             // Photos of one entry have its key.
             guard let key = keys.filter({ $0 <= walk.key }).max() else {
-                throw Failure(description: "a walk shows photo \(photo) out of order")
+                throw Violation("a walk shows photo \(photo) out of order")
             }
             walk.key = key
         }
@@ -431,9 +421,7 @@ struct FeedSimulation {
         if walk.isDone, profile.isExact {
             let lost = service.losses.filter { $0.step >= walk.began }.map(\.photo)
             let missed = walk.expected.subtracting(walk.found).subtracting(lost)
-            if let photo = missed.min() {
-                throw Failure(description: "a walk misses photo \(photo)")
-            }
+            try ensure(missed.isEmpty, "a walk misses the photos \(missed.sorted())")
         }
         walks[index] = walk
         if next != nil { past.append(walk) }
@@ -481,8 +469,8 @@ struct FeedSimulation {
             // Without exact positions, another round may be necessary.
             if profile.kind == .keyed, round > 0 { break }
         }
-        throw Failure(
-            description: "in the end the cache shows \(shown), and the service \(service.shown)")
+        throw Violation(
+            "in the end the cache shows \(shown), and the service \(service.shown)")
     }
 
     private mutating func walk() throws -> [Int] {
@@ -490,9 +478,7 @@ struct FeedSimulation {
         var place: FeedPosition?
         repeat {
             guard let (photos, next) = try page(place, count: 4) else {
-                guard profile.mayBeStale else {
-                    throw Failure(description: "a cursor is stale after the last change")
-                }
+                try ensure(profile.mayBeStale, "a cursor is stale after the last change")
                 return shown
             }
             shown += photos

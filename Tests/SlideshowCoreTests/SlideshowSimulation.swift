@@ -20,11 +20,6 @@ final class SlideshowSimulation {
         case refuse
     }
 
-    /// A violation of a guarantee.
-    struct Violation: Error {
-        let reason: String
-    }
-
     private let seed: UInt64
     private var random: SeededRandom
     private let fixture: SlideshowFixture
@@ -59,8 +54,7 @@ final class SlideshowSimulation {
             try await simulation.run()
             return nil
         } catch {
-            let reason = (error as? Violation)?.reason ?? "\(error)"
-            return "seed \(seed): \(reason)\n  \(simulation.log.joined(separator: ", "))"
+            return "seed \(seed): \(error)\n  \(simulation.log.joined(separator: ", "))"
         }
     }
 
@@ -118,17 +112,17 @@ final class SlideshowSimulation {
             let before = (past, current, future)
             do { try await slideshow.previous() } catch {
                 guard let gone = before.0.first(where: isShowable) else { return adoptHistory() }
-                throw Violation(reason: "previous fails (\(error)) although \(gone) can be shown")
+                throw Violation("previous fails (\(error)) although \(gone) can be shown")
             }
             guard let shown = slideshow.playlist.current?.id, before.0.contains(shown) else {
-                throw Violation(reason: "previous shows a photo that was not shown before")
+                throw Violation("previous shows a photo that was not shown before")
             }
             round.insert(shown)
             adoptHistory()
         case .show:
             guard let id = anyPhoto else { return }
             do { try await slideshow.show(id.text) } catch {
-                guard !isShowable(id) else { throw Violation(reason: "show fails: \(error)") }
+                try ensure(!isShowable(id), "show fails: \(error)")
                 // Only a search skips a photo in the round.
                 photos.failures.remove(id)
                 return
@@ -234,10 +228,10 @@ final class SlideshowSimulation {
             let before = slideshow.playlist
             try await fixture.restart()
             let after = slideshow.playlist
-            guard
+            try ensure(
                 after.settings == before.settings && after.entries == before.entries
-                    && after.position == before.position && after.current == before.current
-            else { throw Violation(reason: "the restart changes \(before) to \(after)") }
+                    && after.position == before.position && after.current == before.current,
+                "the restart changes \(before) to \(after)")
         }
     }
 
@@ -252,9 +246,9 @@ final class SlideshowSimulation {
         _ = try? await slideshow.next()
         await fixture.settle()
         let after = slideshow.playlist
-        guard before.entries == after.entries, before.current == after.current else {
-            throw Violation(reason: "a step that cannot be stored is shown")
-        }
+        try ensure(
+            before.entries == after.entries && before.current == after.current,
+            "a step that cannot be stored is shown")
         try await fixture.cache.run { try $0.execute("DROP TRIGGER refuse") }
         // The photos were not skipped durably.
         photos.failures = []
@@ -301,9 +295,7 @@ final class SlideshowSimulation {
             do { try await perform(slideshow) } catch {
                 await fixture.settle()
                 adoptHistory()
-                guard open(besides: before).isEmpty else {
-                    throw Violation(reason: "next fails: \(error)")
-                }
+                try ensure(open(besides: before).isEmpty, "next fails: \(error)")
                 return
             }
             await fixture.settle()
@@ -314,7 +306,7 @@ final class SlideshowSimulation {
             await fixture.settle()
             let shown = slideshow.playlist.current?.id
             if let first = way.first(where: isShowable), shown != first, shown != before {
-                throw Violation(reason: "next does not go forward to \(first)")
+                throw Violation("next does not go forward to \(first)")
             }
             if let shown { recordShown(shown) }
             adoptHistory()
@@ -324,13 +316,13 @@ final class SlideshowSimulation {
     /// Checks the photo that a step has shown, and records it.
     private func adoptStep(from before: CombinedPhotoID?, prepared: CombinedPhotoID?) throws {
         guard let shown = slideshow.playlist.current?.id else {
-            guard open(besides: nil).isEmpty else { throw Violation(reason: "no photo is shown") }
+            try ensure(open(besides: nil).isEmpty, "no photo is shown")
             return
         }
         if shown == before {
-            guard prepared == shown || open(besides: shown).isEmpty else {
-                throw Violation(reason: "a step does not change the photo")
-            }
+            try ensure(
+                prepared == shown || open(besides: shown).isEmpty,
+                "a step does not change the photo")
             recordShown(shown)
             return
         }
@@ -347,7 +339,7 @@ final class SlideshowSimulation {
         guard let id = current, isGone(id) else { return }
         current = nil
         let shown = slideshow.playlist.current?.id
-        if let shown, isGone(shown) { throw Violation(reason: "\(shown) remains although it left") }
+        if let shown, isGone(shown) { throw Violation("\(shown) remains although it left") }
         if let shown { recordShown(shown) }
         adoptHistory()
     }
@@ -419,9 +411,7 @@ final class SlideshowSimulation {
         lastRound = slideshow.playlist.round
         guard slideshow.settings.isShuffled else { return }
         let open = open(besides: current)
-        guard open.isEmpty else {
-            throw Violation(reason: "a round begins before \(open.map(\.text).sorted())")
-        }
+        try ensure(open.isEmpty, "a round begins before \(open.map(\.text).sorted())")
         // The round may have begun with the current photo, or after it.
         round = try await fixture.shownInRound()
         arrived = []
@@ -430,18 +420,18 @@ final class SlideshowSimulation {
 
     /// Checks a photo that the slideshow chose.
     private func check(_ id: CombinedPhotoID, _ word: String) throws {
-        guard isInSource(id) || future.contains(id) || past.contains(id) else {
-            throw Violation(reason: "\(id) is \(word), but not in the source")
-        }
-        guard !hidden.contains(id) else { throw Violation(reason: "\(id) is \(word), but hidden") }
+        try ensure(
+            isInSource(id) || future.contains(id) || past.contains(id),
+            "\(id) is \(word), but not in the source")
+        try ensure(!hidden.contains(id), "\(id) is \(word), but hidden")
         guard slideshow.settings.isShuffled else { return }
         // A round that began with this search was checked before.
-        if round.contains(id), slideshow.playlist.round == lastRound, id != current {
-            throw Violation(reason: "\(id) is \(word) twice in a round")
-        }
+        let isRepeated =
+            round.contains(id) && slideshow.playlist.round == lastRound && id != current
+        try ensure(!isRepeated, "\(id) is \(word) twice in a round")
         let new = arrived.filter { isShowable($0) && !hidden.contains($0) && $0 != current }
         if !new.isEmpty, !arrived.contains(id), !formerlyArrived.contains(id) {
-            throw Violation(reason: "\(id) is \(word) before the new \(new.map(\.text).sorted())")
+            throw Violation("\(id) is \(word) before the new \(new.map(\.text).sorted())")
         }
     }
 
@@ -456,31 +446,26 @@ final class SlideshowSimulation {
 
     private func checkState() throws {
         let state = slideshow.playlist
-        guard Set(slideshow.hidden) == hidden else {
-            throw Violation(reason: "other photos are hidden")
-        }
-        guard state.current?.id == current else {
-            throw Violation(
-                reason: "\(state.current?.id.text ?? "-") is shown, not \(current?.text ?? "-")")
-        }
+        try ensure(Set(slideshow.hidden) == hidden, "other photos are hidden")
+        try ensure(
+            state.current?.id == current,
+            "\(state.current?.id.text ?? "-") is shown, not \(current?.text ?? "-")")
         let history = (past: state.past.map(\.id), future: state.future.map(\.id))
-        guard history == (past, future) else {
-            throw Violation(reason: "the history is \(history), not \(past) \(future)")
-        }
+        try ensure(history == (past, future), "the history is \(history), not \(past) \(future)")
         if let image = state.current?.image, !photos.pinned.contains(image) {
-            throw Violation(reason: "the image of the current photo is not protected")
+            throw Violation("the image of the current photo is not protected")
         }
         let isActive = !clients.isEmpty && !state.settings.isPaused
-        if !isActive, slideshow.preparation != nil {
-            throw Violation(reason: "an image is fetched although no client is attached")
-        }
+        try ensure(
+            isActive || slideshow.preparation == nil,
+            "an image is fetched although no client is attached")
     }
 
     private func checkTimers() async throws {
         let settings = slideshow.settings
         let count = !clients.isEmpty && !settings.isPaused && settings.intervalSeconds > 0 ? 1 : 0
-        guard await fixture.timerCount(count) == count else {
-            throw Violation(reason: "\(fixture.clock.sleeperCount) timers run, not \(count)")
-        }
+        try ensure(
+            await fixture.timerCount(count) == count,
+            "\(fixture.clock.sleeperCount) timers run, not \(count)")
     }
 }

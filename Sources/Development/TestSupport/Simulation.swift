@@ -23,3 +23,19 @@ public enum Simulation {
         getenv(variable).flatMap { UInt64(String(cString: $0)) }
     }
 }
+
+/// A guarantee that a history violates.
+package struct Violation: Error, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+}
+
+/// Checks a guarantee of a history.
+///
+/// - Throws: ``Violation`` with the description if it does not hold.
+package func ensure(
+    _ isKept: Bool, _ description: @autoclosure () -> String
+) throws(Violation) {
+    guard isKept else { throw Violation(description()) }
+}
