@@ -95,11 +95,10 @@ struct CombinedSimulation {
     var walkers: [Walker] = []
     var expected: Set<PhotoID> = []
     var returned: Set<PhotoID> = []
-    var statistics = Statistics()
+    var counts: [Event: Int] = [:]
 
-    struct Statistics {
-        var pages = 0, leftOut = 0, joined = 0, problems = 0, logouts = 0, photos = 0
-    }
+    /// The cases that the histories are to reach.
+    enum Event: CaseIterable { case pages, leftOut, joined, problems, logouts, photos }
 
     struct ReadFailure: Error {}
 
@@ -174,7 +173,7 @@ struct CombinedSimulation {
         case 18:
             log.append("account \(index) logs out")
             account.isLoggedIn = false
-            statistics.logouts += 1
+            counts[.logouts, default: 0] += 1
         default:
             guard !account.isLoggedIn else { return logIn() }
             account.isLoggedIn = true
@@ -232,11 +231,11 @@ struct CombinedSimulation {
         try ensure(
             (merge.problem != nil) == model.isStopped,
             "The page has \(merge.problem == nil ? "no " : "an ")error.")
-        statistics.pages += 1
-        statistics.photos += ids.count
-        statistics.leftOut += merge.leftOut.count
+        counts[.pages, default: 0] += 1
+        counts[.photos, default: 0] += ids.count
+        counts[.leftOut, default: 0] += merge.leftOut.count
         if model.isStopped {
-            statistics.problems += 1
+            counts[.problems, default: 0] += 1
             // The client has the same cursor as before.
             walkers = before
             return false
@@ -322,7 +321,7 @@ struct CombinedSimulation {
                     blocked.insert(walkers[index].account)
                     continue
                 }
-                if !walkers[index].hasJoined, !cursor.isEmpty { statistics.joined += 1 }
+                if !walkers[index].hasJoined, !cursor.isEmpty { counts[.joined, default: 0] += 1 }
                 walkers[index].hasJoined = true
                 if walkers[index].position == nil, account.hasCursors {
                     walkers[index].position = Position(generation: account.generation, order: .max)

@@ -164,7 +164,7 @@ extension LikeSimulation {
     fileprivate func recordFailure(of photo: PhotoID) {
         let group = Self.group(of: photo)
         trace("  failed \(group)")
-        statistics.refusals += 1
+        counts[.refusals, default: 0] += 1
         check(histories[group]?.mayFail == true || hasWriteFailed, "\(group) failed twice")
         histories[group]?.mayFail = calls.values.contains { $0.group == group }
         histories[group]?.promised = nil
@@ -175,7 +175,7 @@ extension LikeSimulation {
     /// Kills the daemon and starts it again.
     func kill() async throws {
         trace("kill")
-        statistics.kills += 1
+        counts[.kills, default: 0] += 1
         session.end()
         await settle()
         // The outcome of calls without a reply is unknown to their clients.

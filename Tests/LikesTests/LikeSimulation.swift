@@ -63,10 +63,8 @@ final class LikeSimulation {
         var listed: (isLiked: Bool, until: Timestamp)?
     }
 
-    struct Statistics {
-        var done = 0, queued = 0, local = 0, failed = 0
-        var refusals = 0, kills = 0, sent = 0, stale = 0
-    }
+    /// The outcomes that the histories are to reach.
+    enum Event: CaseIterable { case done, queued, local, failed, refusals, kills, stale }
 
     let seed: UInt64
     var random: SeededRandom
@@ -74,7 +72,7 @@ final class LikeSimulation {
     let table: OutboxTable
     var failures: [String] = []
     var log: [String] = []
-    var statistics = Statistics()
+    var counts: [Event: Int] = [:]
 
     // The service.
     var liked: Set<String> = []
@@ -195,7 +193,7 @@ final class LikeSimulation {
                 trace("  reply \(id) \(error)")
                 guard !session.isDead else { return }
                 calls[id] = nil
-                statistics.failed += 1
+                counts[.failed, default: 0] += 1
             }
         }
     }
@@ -212,7 +210,7 @@ final class LikeSimulation {
         let isLast = !calls.contains { $0.key > id && $0.value.group == call.group }
         switch reply.outcome {
         case .done:
-            statistics.done += 1
+            counts[.done, default: 0] += 1
             check(
                 liked.contains(call.group) == reply.isLiked || history.isTouched
                     || history.promisedBy > id,
@@ -221,14 +219,14 @@ final class LikeSimulation {
                 history.confirmed = reply.isLiked
             }
         case .queued:
-            statistics.queued += 1
+            counts[.queued, default: 0] += 1
             if isLast, id > history.promisedBy {
                 let rows = try? table.rows()
                 check(
                     rows?.contains { Self.group(of: $0.photo) == call.group } == true,
                     "call \(id) is queued without a row")
             }
-        case .local: statistics.local += 1
+        case .local: counts[.local, default: 0] += 1
         }
         // Calls of a group are decided in their order; the last one counts.
         if id > history.promisedBy {
@@ -264,7 +262,7 @@ final class LikeSimulation {
             histories[group]?.listed = nil
             return liked.contains(group)
         }
-        statistics.stale += 1
+        counts[.stale, default: 0] += 1
         return listed.isLiked
     }
 
@@ -282,7 +280,6 @@ final class LikeSimulation {
     /// Executes a request to like at the service.
     func execute(_ photo: PhotoID, _ isWanted: Bool) -> Result<Int?, any Error> {
         let group = Self.group(of: photo)
-        statistics.sent += 1
         if let error { return .failure(error) }
         guard hasLikes else {
             return .failure(
