@@ -212,6 +212,14 @@ extension Account {
 }
 
 @MainActor
+extension AccountList {
+    /// Removes an account, or logs it out.
+    func end(_ account: Account, isRemoval: Bool) async throws {
+        if isRemoval { try await remove(account) } else { try await logOut(account) }
+    }
+}
+
+@MainActor
 extension Login {
     /// Cancels the login and waits for the end of its work.
     func cancelAndWait() async {

@@ -227,11 +227,7 @@ struct FeedFailureTests {
             try $0.execute(
                 "CREATE TRIGGER refuse BEFORE DELETE ON photo BEGIN SELECT RAISE(ABORT, 'no'); END")
         }
-        if isRemoved {
-            try await fixture.engine.accounts.remove(fixture.account)
-        } else {
-            try await fixture.engine.accounts.logOut(fixture.account)
-        }
+        try await fixture.engine.accounts.end(fixture.account, isRemoval: isRemoved)
         #expect(try fixture.base.stored.accounts.first?.isLoggedIn == (isRemoved ? nil : false))
         // The first task learns that the contents are gone.
         _ = try? fixture.feedRows("photo")

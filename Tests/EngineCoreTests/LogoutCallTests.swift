@@ -9,41 +9,17 @@ import Testing
 @MainActor
 @Suite(.timeLimit(.minutes(10)))
 struct LogoutCallTests {
-    enum Call: CaseIterable {
-        case page, photo, sources, refreshFeed, refreshProfile, imageOfUnknownPhoto
+    private typealias Run = @MainActor (Account) async throws -> Void
 
-        /// The request for which the call waits.
-        var request: String {
-            switch self {
-            case .page, .refreshFeed: "other top"
-            case .photo, .imageOfUnknownPhoto: "photo b"
-            case .sources: "sources"
-            case .refreshProfile: "profile"
-            }
-        }
-
-        @MainActor func run(_ account: Account) async throws {
-            switch self {
-            case .page: _ = try await account.page("other", cursor: "", count: 3)
-            case .photo: _ = try await account.photo("b")
-            case .sources: _ = try await account.sources()
-            case .refreshFeed: _ = try await account.refreshFeed("other")
-            case .refreshProfile: try await account.refreshProfile()
-            case .imageOfUnknownPhoto: _ = try await account.imagePath("b", size: "full")
-            }
-        }
-    }
-
-    enum End: CaseIterable {
-        case logOut, remove
-
-        @MainActor func run(_ fixture: ServiceFixture) async throws {
-            switch self {
-            case .logOut: try await fixture.engine.accounts.logOut(fixture.account)
-            case .remove: try await fixture.engine.accounts.remove(fixture.account)
-            }
-        }
-    }
+    /// The calls, each with the request for which it waits.
+    private nonisolated static let calls: [(request: String, run: Run)] = [
+        ("other top", { _ = try await $0.page("other", cursor: "", count: 3) }),
+        ("photo b", { _ = try await $0.photo("b") }),
+        ("sources", { _ = try await $0.sources() }),
+        ("other top", { _ = try await $0.refreshFeed("other") }),
+        ("profile", { try await $0.refreshProfile() }),
+        ("photo b", { _ = try await $0.imagePath("b", size: "full") }),
+    ]
 
     /// The outcomes of calls: the name of the error, or `none`.
     private let outcomes = Observed<[String]>()
@@ -61,20 +37,21 @@ struct LogoutCallTests {
         }
     }
 
-    @Test(arguments: Call.allCases, End.allCases)
-    func `a call in progress ends with the account`(call: Call, end: End) async throws {
+    @Test(arguments: calls.indices, [false, true])
+    func `a call in progress ends with the account`(index: Int, isRemoval: Bool) async throws {
+        let call = Self.calls[index]
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
         fixture.update { $0.held = [call.request] }
         let before = fixture.count(call.request)
         start { try await call.run(fixture.account) }
         try await fixture.waitForRequests(call.request, count: before + 1)
         // The service never responds, and the clock of the time limits does not advance.
-        try await end.run(fixture)
+        try await fixture.engine.accounts.end(fixture.account, isRemoval: isRemoval)
         #expect(try await outcomes.elements(1) == ["needsLogin"])
     }
 
-    @Test(arguments: End.allCases)
-    func `images in progress end with the account`(end: End) async throws {
+    @Test(arguments: [false, true])
+    func `images in progress end with the account`(isRemoval: Bool) async throws {
         let names = ["a", "b", "c"]
         let fixture = try await ServiceFixture(names, isOpen: true, isRead: true)
         fixture.ports.http.respond()
@@ -82,9 +59,8 @@ struct LogoutCallTests {
         let account = fixture.account
         for name in names { start { _ = try await account.imagePath(name, size: "full") } }
         _ = try await fixture.ports.http.requests.elements(names.count)
-        try await end.run(fixture)
-        let count = names.count
-        #expect(try await outcomes.elements(count) == .init(repeating: "needsLogin", count: count))
+        try await fixture.engine.accounts.end(account, isRemoval: isRemoval)
+        #expect(try await outcomes.elements(3) == ["needsLogin", "needsLogin", "needsLogin"])
     }
 
     @Test func `the requests of the calls are cancelled at a logout`() async throws {

@@ -90,26 +90,25 @@ struct PollingLoginTests {
         #expect(fixture.engine.accounts.all.isEmpty)
     }
 
-    @Test func `a login fails after ten minutes and then sends no more polls`() async throws {
+    @Test(arguments: [false, true])
+    func `a login that is cancelled, or fails after ten minutes, ends its polls`(
+        isCancelled: Bool
+    ) async throws {
         let login = try await polling.start(fixture)
         try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
-        try await fixture.clock.endSleep(at: .seconds(600))
-        await #expect(throws: EngineError.loginTimedOut) { _ = try await login.wait() }
-        await login.waitForWork()
+        if isCancelled {
+            await login.cancelAndWait()
+            #expect(polling.state.value.pollCount == 1)
+        } else {
+            try await fixture.clock.endSleep(at: .seconds(600))
+            await #expect(throws: EngineError.loginTimedOut) { _ = try await login.wait() }
+            await login.waitForWork()
+        }
+        #expect(login.state == (isCancelled ? .cancelled : .failed))
         let polls = polling.state.value.pollCount
         fixture.clock.advance(by: .seconds(600))
         #expect(polling.state.value.pollCount == polls)
-    }
-
-    @Test func `a cancelled login ends its polls`() async throws {
-        let login = try await polling.start(fixture)
-        try await fixture.clock.endSleep(at: .seconds(2))
-        try await waitForPolls(1)
-        await login.cancelAndWait()
-        #expect(login.state == .cancelled)
-        fixture.clock.advance(by: .seconds(60))
-        #expect(polling.state.value.pollCount == 1)
     }
 
     @Test func `a password that arrives after the login was cancelled is revoked`() async throws {

@@ -110,14 +110,14 @@ struct TokenTests {
             BEGIN SELECT RAISE(ABORT, 'no'); END
             """)
         await #expect(throws: (any Error).self) {
-            if isRemoval { try await accounts.remove(ada) } else { try await accounts.logOut(ada) }
+            try await accounts.end(ada, isRemoval: isRemoval)
         }
         #expect(ada.isLoggedIn)
         #expect(storedToken(fixture, ada)?.accessToken.matches(Secret("token-1")) == true)
         let token = try await ada.remote?.credentials.validToken()
         #expect(token?.accessToken.matches(Secret("token-1")) == true)
         try fixture.repairStore()
-        if isRemoval { try await accounts.remove(ada) } else { try await accounts.logOut(ada) }
+        try await accounts.end(ada, isRemoval: isRemoval)
         #expect(storedToken(fixture, ada) == nil)
         try await waitForLiveTokens([])
         #expect(federation.state.value.revoked == ["token-1"])
