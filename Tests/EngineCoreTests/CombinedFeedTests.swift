@@ -255,9 +255,7 @@ struct CombinedFeedTests {
     }
 
     @Test(arguments: ["x", "x/y", "fake_ada", "é 1"])
-    func `an error names a missing photo by its ID of the combined account`(
-        photo: String
-    ) async throws {
+    func `an error names a missing photo by its combined ID`(photo: String) async throws {
         let fixture = try await makeFixture("ada")
         let (combined, slideshow) = (fixture.engine.combined, fixture.engine.slideshows.all[0])
         let id = "fake_ada/\(photo)"

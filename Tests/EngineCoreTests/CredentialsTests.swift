@@ -71,8 +71,7 @@ struct CredentialsTests {
     @Test(arguments: [
         (500, "{}"), (429, "slow down"), (400, "<html>"), (401, #"{"error":"invalid_client"}"#),
     ])
-    func `a failed renewal without refusal keeps the token`(status: Int, body: String) async throws
-    {
+    func `a failed renewal keeps the token`(status: Int, body: String) async throws {
         let credentials = try await credentials()
         answer(status, body)
         // The old token is used. If the service refuses it, no login is needed.
@@ -93,9 +92,7 @@ struct CredentialsTests {
         (400, #"{"error":"Invalid credentials"}"#), (400, #"{"error":"invalid_grant"}"#),
         (401, #"{"message":"Unauthenticated."}"#), (403, #"{"error":"access_denied"}"#),
     ])
-    func `a refused refresh token requires a login for every form of refusal`(
-        status: Int, body: String
-    ) async throws {
+    func `a refused refresh token always requires a login`(status: Int, body: String) async throws {
         let credentials = try await credentials()
         answer(status, body)
         await #expect(throws: ProviderError.unauthorized) {

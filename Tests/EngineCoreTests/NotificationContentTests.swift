@@ -218,9 +218,7 @@ struct NotificationContentTests {
     }
 
     @Test(arguments: [false, true])
-    func `the failure of a login whose caller waits later, or tries again, is not reported`(
-        triesAgain: Bool
-    ) async throws {
+    func `a failure is not reported if the caller waits or retries`(triesAgain: Bool) async throws {
         let fixture = try EngineFixture()
         let login = try fixture.start("ada", registers: false)
         try await fixture.events.wait { $0.contains("login 1 failed") ? true : nil }

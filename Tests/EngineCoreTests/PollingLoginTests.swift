@@ -91,9 +91,7 @@ struct PollingLoginTests {
     }
 
     @Test(arguments: [false, true])
-    func `a login that is cancelled, or fails after ten minutes, ends its polls`(
-        isCancelled: Bool
-    ) async throws {
+    func `a login that is cancelled or times out ends its polls`(isCancelled: Bool) async throws {
         let login = try await polling.start(fixture)
         try await fixture.clock.endSleep(at: .seconds(2))
         try await waitForPolls(1)
@@ -141,9 +139,7 @@ struct PollingLoginTests {
     }
 
     @Test(arguments: ["http://one.example", "https://one.example"])
-    func `a server that names its addresses without its port is requested with it`(
-        origin: String
-    ) async throws {
+    func `addresses without the server's port are requested with it`(origin: String) async throws {
         polling.state.update { $0.origin = origin }
         let login = try await polling.start(fixture, at: "one.example:8443")
         #expect(login.authorizationURL == "https://one.example:8443/confirm")

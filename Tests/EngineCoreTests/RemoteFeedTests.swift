@@ -63,9 +63,7 @@ struct RemoteFeedTests {
     }
 
     @Test(arguments: [false, true])
-    func `an end that the service reported is requested again after an hour and after a restart`(
-        isRestart: Bool
-    ) async throws {
+    func `an end is requested again after an hour or a restart`(isRestart: Bool) async throws {
         let five = Array(nine.prefix(5))
         var fixture = try await ServiceFixture(five, isOpen: true)
         #expect(try await fixture.walk() == five)
@@ -97,9 +95,7 @@ struct RemoteFeedTests {
     }
 
     @Test(arguments: [false, true])
-    func `a refresh reaches as deep as a walk within a day, and five pages at most`(
-        isRestart: Bool
-    ) async throws {
+    func `a refresh is as deep as the walks of a day, up to 5 pages`(isRestart: Bool) async throws {
         let photos = (1...24).map { "p\($0)" }
         var fixture = try await ServiceFixture(photos, isOpen: true)
         func pages() -> Int { fixture.service.state.value.requests.count { $0.hasPrefix("new ") } }

@@ -51,9 +51,7 @@ struct TokenRecipientsTests {
         KeyedProvider(hosts: ["https://evil.test"]),
         KeyedProvider(command: "/opt/other"),
     ])
-    func `a provider with other hosts or another program gets a stored key only after a new login`(
-        _ changed: KeyedProvider
-    ) async throws {
+    func `other recipients of a key require a new login`(_ changed: KeyedProvider) async throws {
         let account = try await logIn()
         _ = addressesWithKey()
         fixture.engine.install(changed)

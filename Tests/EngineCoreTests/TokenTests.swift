@@ -230,9 +230,7 @@ struct TokenTests {
     }
 
     @Test(arguments: [false, true])
-    func `the removal of an account reports a token that could not be revoked`(
-        refusesRevocations: Bool
-    ) async throws {
+    func `a removal reports a token that cannot be revoked`(refusesRevocations: Bool) async throws {
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = refusesRevocations }
         try await fixture.engine.accounts.remove(ada)

@@ -49,9 +49,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `a walk that exceeds the limit loses its position, and the top stays`(
-        isKeyed: Bool
-    ) throws {
+    func `a walk that exceeds the limit loses its position, the top stays`(isKeyed: Bool) throws {
         _ = try store(page(0..<10, isKeyed: isKeyed))
         var walked = 10
         var isLost = false

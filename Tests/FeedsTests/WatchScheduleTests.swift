@@ -23,9 +23,7 @@ import Testing
     }
 
     @Test(arguments: [(0.0, 1000), (0.5, 1050), (1.0, 1100)])
-    func `a source is due after the interval and its shift of at most a tenth`(
-        shift: Double, due: Int
-    ) {
+    func `a source is due after the interval and a shift up to a tenth`(shift: Double, due: Int) {
         var schedule = WatchSchedule()
         #expect(schedule.pause(at: start, interval) == nil)
         #expect(read(&schedule, by: client, shift: shift))

@@ -98,9 +98,7 @@ struct SlideshowFaultTests {
     }
 
     @Test(arguments: ["", "kitchen"])
-    func `a hidden photo leaves all slideshows although a playlist cannot be stored`(
-        refused: String
-    ) async throws {
+    func `a hidden photo leaves slideshows that cannot be stored`(refused: String) async throws {
         try await store.save(SlideshowSettings(), of: "kitchen")
         let (main, kitchen) = try await open()
         for slideshow in [main, kitchen] { try await slideshow.next() }
@@ -204,9 +202,7 @@ struct SlideshowFaultTests {
     }
 
     @Test(arguments: [false, true])
-    func `a step after the file of the cache was deleted shows a photo`(
-        isShuffled: Bool
-    ) async throws {
+    func `a step after the deletion of the cache shows a photo`(isShuffled: Bool) async throws {
         let slideshow = try await open().main
         try await slideshow.setShuffled(isShuffled)
         for _ in 0..<2 { try await slideshow.next() }
@@ -241,9 +237,7 @@ struct SlideshowFaultTests {
     }
 
     @Test(arguments: [false, true])
-    func `the next photo replaces a photo that is removed or hidden elsewhere in one step`(
-        isHidden: Bool
-    ) async throws {
+    func `a photo hidden or removed elsewhere changes in one step`(isHidden: Bool) async throws {
         let (main, kitchen) = try await open()
         kitchen.replacementTimeLimit = .seconds(600)
         try await kitchen.show("a/p3")
@@ -299,9 +293,7 @@ struct SlideshowFaultTests {
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `any number of unreadable photos is passed over`(
-        isLocal: Bool, isShuffled: Bool
-    ) async throws {
+    func `many unreadable photos are passed over`(isLocal: Bool, isShuffled: Bool) async throws {
         let names = (1...(isLocal ? 230 : 410)).map { "p\($0)" }
         let photos = FakeSlideshowPhotos(["a": names])
         photos.accounts[0].isLocal = isLocal
@@ -319,9 +311,7 @@ struct SlideshowFaultTests {
     }
 
     @Test(arguments: [false, true])
-    func `a search continues after the pages of a service that had no photo of the orientation`(
-        isShuffled: Bool
-    ) async throws {
+    func `a search continues after pages without the orientation`(isShuffled: Bool) async throws {
         let photos = FakeSlideshowPhotos(["a": (1...40).map { "p\($0)" }])
         photos.accounts[0].isLocal = false
         photos.pageLimit = 3

@@ -41,9 +41,7 @@ import Testing
     }
 
     @Test(arguments: [false, true], [false, true])
-    func `on another date, memories are shown from the top`(
-        isShuffled: Bool, isRestarted: Bool
-    ) async throws {
+    func `memories start anew on another date`(isShuffled: Bool, isRestarted: Bool) async throws {
         let fixture = fixture(["memories": ["p3", "p4", "p5", "p6"]])
         try await fixture.slideshow.setShuffled(isShuffled)
         try await fixture.slideshow.setSources([Self.source("memories")])
@@ -68,9 +66,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `the first photo after midnight is one of the new date, without an event`(
-        isShuffled: Bool
-    ) async throws {
+    func `the first photo after midnight is one of the new date`(isShuffled: Bool) async throws {
         let fixture = fixture(["memories": ["p3", "p4", "p5", "p6"]])
         fixture.photos.accounts[0].isLocal = false
         try await fixture.slideshow.setShuffled(isShuffled)

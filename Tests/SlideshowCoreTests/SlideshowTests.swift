@@ -235,9 +235,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: ["state", "size", "restart"])
-    func `an image that could not be fetched in another size is fetched later`(
-        event: String
-    ) async throws {
+    func `an image that failed in another size is fetched later`(event: String) async throws {
         let fixture = fixture()
         fixture.slideshow.replacementTimeLimit = .seconds(600)
         fixture.photos.accounts[0].isLocal = false
@@ -258,9 +256,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [AccountChange.state, .session])
-    func `an image that could not be fetched is fetched when its account becomes ready`(
-        change: AccountChange
-    ) async throws {
+    func `an image is fetched when its account becomes ready`(change: AccountChange) async throws {
         let fixture = fixture()
         let slideshow = fixture.slideshow
         slideshow.replacementTimeLimit = .seconds(600)
@@ -476,9 +472,7 @@ struct SlideshowTests {
     @Test(
         .timeLimit(.minutes(10)),
         arguments: [nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
-    func `a photo that was removed is replaced after a restart, and with another folder`(
-        event: AccountEvent?
-    ) async throws {
+    func `a removed photo is replaced after a restart or event`(event: AccountEvent?) async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         fixture.photos.accounts[0].photos[PhotoID("p1")] = nil
@@ -538,9 +532,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [false, true])
-    func `an edit of the next photo changes its image, also during the search for it`(
-        isSearching: Bool
-    ) async throws {
+    func `an edit of the next photo changes its image`(isSearching: Bool) async throws {
         let fixture = fixture()
         if isSearching {
             _ = try await fixture.next()
@@ -587,9 +579,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [false, true])
-    func `the last of several descriptions counts, also if it is shown or the image is lost`(
-        isLost: Bool
-    ) async throws {
+    func `the last description counts, also if the image is lost`(isLost: Bool) async throws {
         let fixture = fixture()
         _ = try await fixture.next()
         let before = try #require(fixture.slideshow.photo?.photo)
@@ -640,9 +630,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [false, true])
-    func `a source that no longer exists is replaced by the default source until it exists again`(
-        isShuffled: Bool
-    ) async throws {
+    func `a source is replaced by the default source while missing`(isShuffled: Bool) async throws {
         let fixture = fixture()
         fixture.photos.albums = ["album:x"]
         try await fixture.slideshow.setShuffled(isShuffled)
