@@ -98,10 +98,7 @@ struct CredentialsTests {
         await #expect(throws: ProviderError.unauthorized) {
             try await credentials.renew(insteadOf: Secret("old"))
         }
-        guard case .needsLogin = credentials.problem else {
-            Issue.record("\(String(describing: credentials.problem))")
-            return
-        }
+        #expect(credentials.isRefused)
         // It is not sent again.
         let count = http.requests.value.count
         await #expect(throws: ProviderError.unauthorized) { try await credentials.validToken() }

@@ -277,7 +277,7 @@ struct FeedOrderTests {
     }
 
     /// Checks walks of a service with random changes: each walk ends and repeats nothing.
-    @Test(.timeLimit(.minutes(10)), arguments: 0..<20)
+    @Test(arguments: 0..<20)
     func `a walk during changes of every kind repeats nothing`(seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         let fixture = try await ServiceFixture((1...30).map { "p\($0)" })

@@ -270,8 +270,7 @@ struct LikeTests {
     }
 
     @Test(arguments: [ProviderError.notFound("gone"), .denied("no")])
-    func `likes that are denied or not found are stored locally`(error: ProviderError) async throws
-    {
+    func `likes that are denied or not found are stored locally`(error: ProviderError) async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         fixture.update { $0.likeError = error }
         #expect(try await fixture.account.setLiked("a", true) == .local)

@@ -469,9 +469,7 @@ struct SlideshowTests {
         #expect(fixture.current == shown[6])
     }
 
-    @Test(
-        .timeLimit(.minutes(10)),
-        arguments: [nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
+    @Test(arguments: [nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
     func `a removed photo is replaced after a restart or event`(event: AccountEvent?) async throws {
         let fixture = fixture()
         _ = try await fixture.next()
