@@ -2,7 +2,6 @@ import EngineModel
 import Glibc
 import ProviderKit
 import Services
-import Storage
 import TestSupport
 import Testing
 
@@ -46,17 +45,6 @@ struct FeedFailureTests {
         }
         #expect(try await fixture.account.refreshFeed("") == 3)
         #expect(try await fixture.walk() == new + nine)
-    }
-
-    @Test func `an empty response counts when it is repeated`() async throws {
-        let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.update { $0.photos = [] }
-        func refresh() async { await fixture.account.remote?.refreshWatched(SourceID("new")) }
-        await refresh()
-        #expect(try await fixture.page().ids == Array(nine.prefix(3)))
-        await refresh()
-        try await fixture.waitForEvent("updated new 0")
-        #expect(try await fixture.page().ids == [])
     }
 
     @Test func `a list that ends before its own total is an invalid response`() async throws {
@@ -174,37 +162,6 @@ struct FeedFailureTests {
 
     // MARK: The file
 
-    @Test func `a cache file whose damage is found while reading is created again`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        _ = try await fixture.walk()
-        fixture.engine.stop()
-        let path = fixture.feedFile
-        // The first page, with the schema, stays intact; the tables are overwritten.
-        let file = open(path, O_RDWR)
-        var page = [UInt8](repeating: 0, count: 100)
-        #expect(pread(file, &page, 100, 0) == 100)
-        let pageSize = Int(page[16]) << 8 | Int(page[17])
-        let garbage = [UInt8](repeating: 0xa5, count: pageSize)
-        var status = stat()
-        #expect(fstat(file, &status) == 0)
-        for offset in stride(from: pageSize, to: Int(status.st_size), by: pageSize) {
-            #expect(pwrite(file, garbage, pageSize, off_t(offset)) == pageSize)
-        }
-        close(file)
-        let next = try await ServiceFixture(after: fixture)
-        #expect(try await next.walk() == nine)
-    }
-
-    @Test func `a database with other tables is created again`() async throws {
-        let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.engine.stop()
-        let path = fixture.feedFile
-        for suffix in ["", "-wal", "-shm"] { unlink(path + suffix) }
-        try Database(path: path).execute("CREATE TABLE other (x)")
-        let next = try await ServiceFixture(after: fixture)
-        #expect(try await next.walk() == nine)
-    }
-
     @Test func `a cache that cannot have a file is in memory`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         fixture.engine.stop()
@@ -223,10 +180,8 @@ struct FeedFailureTests {
     @Test(arguments: [false, true])
     func `a cache without deletions is deleted with the login`(isRemoved: Bool) async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true, isRead: true)
-        try fixture.engine.stores.feeds.store.runAndWait {
-            try $0.execute(
-                "CREATE TRIGGER refuse BEFORE DELETE ON photo BEGIN SELECT RAISE(ABORT, 'no'); END")
-        }
+        try fixture.executeInCache(
+            "CREATE TRIGGER refuse BEFORE DELETE ON photo BEGIN SELECT RAISE(ABORT, 'no'); END")
         try await fixture.engine.accounts.end(fixture.account, isRemoval: isRemoved)
         #expect(try fixture.base.stored.accounts.first?.isLoggedIn == (isRemoved ? nil : false))
         // The first task learns that the contents are gone.

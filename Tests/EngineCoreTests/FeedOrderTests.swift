@@ -71,18 +71,6 @@ struct FeedOrderTests {
         return fixture
     }
 
-    @Test func `new photos below a pinned one are shown after each refresh`() async throws {
-        let fixture = try await ServiceFixture(["pin"] + (1...9).map { "p\($0)" })
-        fixture.update { $0.pageSize = 15 }
-        _ = try await fixture.page(count: 9)
-        for round in 1...40 {
-            let new = (1...10).map { "n\(round).\($0)" }
-            fixture.update { $0.photos.insert(contentsOf: new, at: 1) }
-            #expect(try await fixture.account.refreshFeed("") == 10)
-        }
-        #expect(try await fixture.walk(count: 50) == fixture.service.state.value.photos)
-    }
-
     @Test(arguments: [false, true])
     func `a boost of an old photo among many new ones hides no photo`(hasKeys: Bool) async throws {
         let old = (1...100).map { "p\($0)" }

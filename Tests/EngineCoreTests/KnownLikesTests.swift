@@ -1,7 +1,5 @@
-import Feeds
 import ProviderKit
 import Services
-import Storage
 import TestSupport
 import Testing
 
@@ -63,7 +61,7 @@ struct KnownLikesTests {
         fixture.update { ($0.liked, $0.held) = (["a"], ["profile"]) }
         _ = try await fixture.page("likes")
         // Without the stored profile, no other step of the start counts.
-        try fixture.engine.stores.feeds.store.runAndWait { try $0.execute("DELETE FROM profile") }
+        try fixture.executeInCache("DELETE FROM profile")
         let next = try await ServiceFixture(after: fixture)
         try await poll { next.account.likeCount == 1 }
     }

@@ -32,18 +32,6 @@ struct LikeTests {
         #expect(fixture.account.likeCount == 0)
     }
 
-    @Test func `an outdated list does not undo a like, unless a client requests it`() async throws {
-        let fixture = try await ServiceFixture(["a", "b"], isRead: true)
-        _ = try await fixture.account.setLiked("a", true)
-        fixture.update { $0.liked = [] }
-        await fixture.account.remote?.refreshWatched(SourceID("new"))
-        #expect(try await liked(fixture, "a"))
-        // A client believes the service.
-        _ = try await fixture.account.refreshFeed("new")
-        #expect(try await !liked(fixture, "a"))
-        try await fixture.waitForEvent("unliked a 0")
-    }
-
     @Test func `lists are believed ten minutes after a like, or once they show it`() async throws {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         _ = try await fixture.account.setLiked("a", true)
@@ -270,7 +258,8 @@ struct LikeTests {
     }
 
     @Test(arguments: [ProviderError.notFound("gone"), .denied("no")])
-    func `likes that are denied or not found are stored locally`(error: ProviderError) async throws {
+    func `likes that are denied or not found are stored locally`(error: ProviderError) async throws
+    {
         let fixture = try await ServiceFixture(["a", "b"], isRead: true)
         fixture.update { $0.likeError = error }
         #expect(try await fixture.account.setLiked("a", true) == .local)
@@ -326,17 +315,5 @@ struct LikeTests {
         try await out.engine.accounts.remove(out.account)
         #expect(try out.base.rows("SELECT photo FROM outbox") == [])
         #expect(out.count("like a") + out.count("likes top") == 0)
-    }
-
-    @Test func `logging out removes queued likes`() async throws {
-        let fixture = try await ServiceFixture(["a"], isRead: true)
-        fixture.disconnect()
-        _ = try await fixture.account.setLiked("a", true)
-        try await fixture.engine.accounts.logOut(fixture.account)
-        #expect(fixture.ports.secrets.state.value.secrets.isEmpty)
-        #expect(fixture.account.state == .loggedOut)
-        let next = try await ServiceFixture(after: fixture)
-        #expect(next.account.pendingLikes.isEmpty)
-        #expect(next.account.state == .loggedOut)
     }
 }

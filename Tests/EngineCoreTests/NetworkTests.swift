@@ -84,16 +84,6 @@ struct NetworkTests {
         #expect((fixture.account.state, fixture.account.retryAt) == (.ready, nil))
     }
 
-    @Test func `a resume probes a service that was unreachable`() async throws {
-        let fixture = try await ServiceFixture(["a"], isOpen: true)
-        fixture.disconnect()
-        _ = try? await fixture.account.refreshFeed("")
-        #expect(fixture.account.retryAt != nil)
-        fixture.update { $0.error = nil }
-        fixture.engine.resumed()
-        try await fixture.state { $0 == .ready }
-    }
-
     // MARK: Several accounts of one host
 
     private let target = "service https://api.service.test"

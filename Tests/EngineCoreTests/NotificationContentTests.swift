@@ -258,14 +258,6 @@ struct NotificationContentTests {
         try await presenter.waitUntilEmpty()
     }
 
-    @Test func `stopping the engine withdraws all notifications`() async throws {
-        let fixture = try EngineFixture()
-        fixture.engine.reportDisk(isFull: true)
-        try await fixture.ports.presenter.waitFor("Photos and likes cannot be stored")
-        fixture.engine.stop()
-        #expect(fixture.ports.presenter.notifications.value.isEmpty)
-    }
-
     @Test func `a notification that could not be shown is shown by a new service`() async throws {
         let fixture = try EngineFixture()
         let presenter = fixture.ports.presenter

@@ -53,15 +53,6 @@ struct RemoteFeedTests {
         #expect(fixture.service.state.value.requests.count == requests)
     }
 
-    @Test func `a photo that appears between known ones is inserted and reported`() async throws {
-        let fixture = try await ServiceFixture(["a", "b", "c"], isRead: true)
-        fixture.update { $0.photos = ["a", "x", "b", "c"] }
-        fixture.update { $0.pageSize = 4 }
-        #expect(try await fixture.account.refreshFeed("") == 1)
-        try await fixture.waitForEvent("updated new 1")
-        #expect(try await fixture.walk() == ["a", "x", "b", "c"])
-    }
-
     @Test(arguments: [false, true])
     func `an end is requested again after an hour or a restart`(isRestart: Bool) async throws {
         let five = Array(nine.prefix(5))
@@ -120,16 +111,6 @@ struct RemoteFeedTests {
         #expect(try await fixture.account.refreshFeed("") == 0)
         try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.walk() == ["c", "b", "a"])
-    }
-
-    @Test func `concurrent equal calls send one request`() async throws {
-        let fixture = try await ServiceFixture(nine)
-        fixture.update { $0.isHeld = true }
-        let calls = (0..<20).map { _ in Task { try await fixture.page().ids } }
-        try await fixture.service.state.wait { $0.requests.contains("new top") ? true : nil }
-        fixture.update { $0.isHeld = false }
-        for call in calls { #expect(try await call.value == Array(nine.prefix(3))) }
-        #expect(fixture.count("new top") == 1)
     }
 
     @Test func `a fresh page sends no request, an old one is refreshed`() async throws {

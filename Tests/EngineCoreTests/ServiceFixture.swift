@@ -129,21 +129,20 @@ final class ServiceFixture {
 
     /// Makes the feed cache refuse to change photos, as on a full disk.
     func fillCacheDisk() throws {
-        try engine.stores.feeds.store.runAndWait {
-            try $0.execute(
-                """
-                CREATE TRIGGER refuse BEFORE UPDATE ON photo
-                BEGIN SELECT RAISE(ABORT, 'no'); END;
-                CREATE TRIGGER refuse_insert BEFORE INSERT ON photo
-                BEGIN SELECT RAISE(ABORT, 'no'); END;
-                """)
-        }
+        try executeInCache(
+            """
+            CREATE TRIGGER refuse BEFORE UPDATE ON photo BEGIN SELECT RAISE(ABORT, 'no'); END;
+            CREATE TRIGGER refuse_new BEFORE INSERT ON photo BEGIN SELECT RAISE(ABORT, 'no'); END
+            """)
     }
 
     func emptyCacheDisk() throws {
-        try engine.stores.feeds.store.runAndWait {
-            try $0.execute("DROP TRIGGER refuse; DROP TRIGGER refuse_insert")
-        }
+        try executeInCache("DROP TRIGGER refuse; DROP TRIGGER refuse_new")
+    }
+
+    /// Executes SQL in the feed cache.
+    func executeInCache(_ sql: String) throws {
+        try engine.stores.feeds.store.runAndWait { try $0.execute(sql) }
     }
 
     /// Returns the number of rows of a table of the feed cache, with a condition or without one.

@@ -403,14 +403,6 @@ struct SlideshowTests {
         #expect(slideshow.playlist.round == 0)
     }
 
-    @Test func `a photo shown before its page is read is not repeated in a round`() async throws {
-        let fixture = fixture()
-        try await fixture.slideshow.setShuffled(true)
-        try await fixture.slideshow.show("local_ada/p4")
-        #expect(try await (fixture.next(8) + ["p4"]).sorted() == nine)
-        #expect(try await fixture.next(9).sorted() == nine)
-    }
-
     @Test func `a selected photo of another source is no part of the round`() async throws {
         let fixture = SlideshowFixture(FakeSlideshowPhotos(["a": ["a1", "a2"], "b": ["b1"]]))
         try await fixture.setSource("a")
@@ -452,21 +444,6 @@ struct SlideshowTests {
         }
         await fixture.arrive(2)
         #expect(try await fixture.next() == "new")
-    }
-
-    @Test func `a restart continues the round with the same photo and history`() async throws {
-        let fixture = fixture()
-        try await fixture.slideshow.setShuffled(true)
-        try await fixture.slideshow.setInterval(seconds: 60)
-        try await fixture.slideshow.hide("local_ada/p1")
-        var shown = try await fixture.next(4)
-        let before = fixture.slideshow.playlist
-        try await fixture.restart()
-        #expect((fixture.slideshow.playlist, fixture.current) == (before, shown.last))
-        shown += try await fixture.next(4)
-        #expect(shown.sorted() == Array(nine.dropFirst()))
-        try await fixture.slideshow.previous()
-        #expect(fixture.current == shown[6])
     }
 
     @Test(arguments: [nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
