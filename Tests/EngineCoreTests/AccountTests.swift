@@ -5,8 +5,6 @@ import Storage
 import TestSupport
 import Testing
 
-@testable import Services
-
 @Suite struct AccountIDTests {
     @Test(arguments: [
         (AccountIdentity(username: "ada"), "fake_ada"),

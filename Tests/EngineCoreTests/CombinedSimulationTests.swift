@@ -1,8 +1,6 @@
 import TestSupport
 import Testing
 
-@testable import EngineCore
-
 /// Random walks through the combined feed, checked against a reference model.
 @Suite(.timeLimit(.minutes(30)))
 struct CombinedSimulationTests {

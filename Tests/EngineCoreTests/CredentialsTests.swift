@@ -4,7 +4,6 @@ import ProviderKit
 import TestSupport
 import Testing
 
-@testable import EngineCore
 @testable import Services
 
 /// The token of an account: one renewal at a time, and no lost token.

@@ -2,8 +2,6 @@ import EngineModel
 import ProviderKit
 import TestSupport
 
-@testable import EngineCore
-
 /// A provider whose photos, delays and failures a test sets for each user. Its sessions state the cursors in a page.
 final class FakeAlbums: FolderProvider {
     struct Picture: Sendable {

@@ -1,5 +1,4 @@
 import ProviderKit
-import Synchronization
 import TestSupport
 
 @testable import EngineCore

@@ -1,4 +1,3 @@
-import EngineCore
 import EngineModel
 import ProviderKit
 import Testing

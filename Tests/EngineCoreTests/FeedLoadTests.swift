@@ -1,5 +1,4 @@
 import ProviderKit
-import TestSupport
 import Testing
 
 @testable import EngineCore

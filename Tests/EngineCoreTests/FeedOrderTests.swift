@@ -1,4 +1,3 @@
-import EngineModel
 import ProviderKit
 import TestSupport
 import Testing

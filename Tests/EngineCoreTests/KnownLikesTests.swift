@@ -1,5 +1,4 @@
 import ProviderKit
-import Services
 import TestSupport
 import Testing
 

@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import EngineCore
-@testable import Services
 
 /// Accounts of a provider that stores users, likes and avatars itself.
 @Suite(.timeLimit(.minutes(10))) @MainActor

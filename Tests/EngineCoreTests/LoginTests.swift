@@ -4,8 +4,6 @@ import ProviderKit
 import TestSupport
 import Testing
 
-@testable import Services
-
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct LoginTests {
     private let fixture: EngineFixture

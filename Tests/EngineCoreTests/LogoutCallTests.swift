@@ -1,5 +1,4 @@
 import EngineModel
-import ProviderKit
 import TestSupport
 import Testing
 

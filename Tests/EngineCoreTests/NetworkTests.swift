@@ -1,5 +1,4 @@
 import EngineModel
-import Logging
 import ProviderKit
 import Storage
 import TestSupport

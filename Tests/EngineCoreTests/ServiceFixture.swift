@@ -1,6 +1,5 @@
 import EngineModel
 import Feeds
-import OAuth
 import ProviderKit
 import Storage
 import TestSupport

@@ -1,6 +1,5 @@
 import EngineCore
 import EngineModel
-import OAuth
 import ProviderKit
 import TestSupport
 import Testing

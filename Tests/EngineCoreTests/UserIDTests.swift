@@ -5,7 +5,6 @@ import TestSupport
 import Testing
 
 @testable import EngineCore
-@testable import Likes
 @testable import Services
 
 /// The recognition of accounts by the stable user ID of the service.
