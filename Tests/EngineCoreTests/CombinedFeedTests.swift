@@ -52,19 +52,6 @@ struct CombinedFeedTests {
             try await walk(fixture) == ["ada/a1", "bob/b1", "bob/b2", "ada/a2", "ada/a3", "bob/b3"])
     }
 
-    @Test func `accounts alternate if their photos have the same time or none`() async throws {
-        let fixture = try await makeFixture("ada", "bob", "cy")
-        albums.setPhotos("ada", ["a1": 7, "a2": 7, "a3": 7])
-        albums.setPhotos("bob", ["b1": 7, "b2": nil, "b3": 7])
-        albums.setPhotos("cy", ["c1": nil, "c2": nil])
-        for count in 1...4 {
-            #expect(
-                try await walk(fixture, count: count) == [
-                    "ada/a1", "bob/b1", "cy/c1", "ada/a2", "bob/b2", "cy/c2", "ada/a3", "bob/b3",
-                ])
-        }
-    }
-
     // MARK: Cursors
 
     @Test func `a walk survives a restart, arrivals and other logins`() async throws {
@@ -190,15 +177,6 @@ struct CombinedFeedTests {
         #expect(combined.incomplete.map(\.id.text) == ["fake_bob", "fake_cy"])
         #expect(try await page(fixture, count: 1).ids == ["ada/a1"])
         #expect(combined.incomplete.isEmpty)
-    }
-
-    @Test func `a walk ends without accounts that were never read`() async throws {
-        let fixture = try await makeFixture("ada", "bob")
-        albums.setPhotos("ada", ["a1": 50, "a2": 40])
-        albums.update("bob") { $0.error = .failed("It is broken.") }
-        #expect(try await walk(fixture, count: 1) == ["ada/a1", "ada/a2"])
-        albums.update("ada") { $0.error = .failed("It is broken.") }
-        #expect(try await page(fixture) == (ids: [], next: ""))
     }
 
     @Test func `a walk stops at an account that fails, and goes on later`() async throws {

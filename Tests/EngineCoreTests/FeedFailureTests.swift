@@ -119,17 +119,6 @@ struct FeedFailureTests {
         #expect(try await fixture.walk(count: 4) == later + nine)
     }
 
-    @Test func `a source that was read offline is refreshed online`() async throws {
-        let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.ports.time.update { $0 = $0 + .seconds(3600) }
-        fixture.disconnect()
-        #expect(try await fixture.page().ids == Array(nine.prefix(3)))
-        try await fixture.state { if case .offline = $0 { true } else { false } }
-        fixture.reconnect { $0.photos = ["news"] + $0.photos }
-        try await fixture.waitForEvent("updated new 1")
-        #expect(try await fixture.page().ids == ["news", "p1", "p2"])
-    }
-
     @Test func `the notice of a broken source ends after the next list of sources`() async throws {
         let fixture = try await ServiceFixture(nine, isOpen: true)
         func notices() -> [String] { fixture.account.notices.map { String($0.prefix(20)) } }

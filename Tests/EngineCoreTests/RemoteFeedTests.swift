@@ -113,18 +113,6 @@ struct RemoteFeedTests {
         #expect(try await fixture.walk() == ["c", "b", "a"])
     }
 
-    @Test func `a fresh page sends no request, an old one is refreshed`() async throws {
-        let fixture = try await ServiceFixture(nine, isRead: true)
-        fixture.update { $0.photos = ["new"] + $0.photos }
-        fixture.ports.time.update { $0 = $0 + .seconds(299) }
-        #expect(try await fixture.page().ids == Array(nine.prefix(3)))
-        #expect(fixture.count("new top") == 1)
-        fixture.ports.time.update { $0 = $0 + .seconds(2) }
-        #expect(try await fixture.page().ids == Array(nine.prefix(3)))
-        try await fixture.waitForEvent("updated new 1")
-        #expect(try await fixture.page().ids == ["new", "p1", "p2"])
-    }
-
     @Test func `cached photos are served without a network, also after a restart`() async throws {
         let fixture = try await ServiceFixture(nine)
         let first = try await fixture.page(count: 2)

@@ -90,9 +90,8 @@ struct LargeMergeTests {
 
     @Test func `the rows of an ignored page are deleted`() async throws {
         _ = try await merge(arrival(0..<60))
-        var late = arrival(100..<200)
-        late = FeedTables.Arrival(
-            page: late.page,
+        let late = FeedTables.Arrival(
+            page: arrival(100..<200).page,
             part: FeedOrder.Part(
                 key: "k", token: "unknown", received: now, isGap: true, born: 0, fetched: now),
             isExact: false, now: now)
@@ -104,15 +103,14 @@ struct LargeMergeTests {
     @Test func `a page stores nothing after a logout`() async throws {
         struct LoggedOut: Error {}
         var calls = 0
-        do {
-            let new = SourceID("new")
-            _ = try await store.merge(arrival(0..<200), in: new, of: account, after: merges) {
+        let new = SourceID("new")
+        await #expect(throws: LoggedOut.self) {
+            try await store.merge(arrival(0..<200), in: new, of: account, after: merges) {
                 calls += 1
                 if calls == 3 { throw LoggedOut() }
                 return { _ in nil }
             }
-            Issue.record("the page was stored")
-        } catch is LoggedOut {}
+        }
         #expect(try await count("entry", as: other) == 0)
         // The next merge of the account does not wait for the failed one.
         #expect(try await merge(arrival(0..<10)).new == 10)

@@ -8,12 +8,14 @@ import Testing
 
 /// The columns of photos in the feed cache.
 @Suite struct PhotoColumnsTests {
-    private let account = AccountID(stored: "service_ada")
-    private let now = Timestamp(secondsSince1970: 1_700_000_000)
+    private let tables: FeedTables
+
+    init() throws {
+        tables = FeedTables(
+            database: try .inMemory([FeedStore.format]), account: AccountID(stored: "service_ada"))
+    }
 
     @Test func `every property of a photo is stored`() throws {
-        let database = try Database.inMemory([FeedStore.format])
-        let tables = FeedTables(database: database, account: account)
         let remote = RemotePhoto(
             .filled(id: "p"), images: [.small: "https://example.org/s"], note: "n")
         _ = try tables.photos.upsert(remote)
@@ -25,8 +27,6 @@ import Testing
     }
 
     @Test func `a photo that is received again has not changed`() throws {
-        let database = try Database.inMemory([FeedStore.format])
-        let tables = FeedTables(database: database, account: account)
         var photo = Photo.filled(id: "p")
         photo.focus = FocalPoint(x: 1.0 / 3, y: -0.1234567)
         _ = try tables.photos.upsert(RemotePhoto(photo))
@@ -35,8 +35,6 @@ import Testing
     }
 
     @Test func `the size of a photo contains every text`() throws {
-        let database = try Database.inMemory([FeedStore.format])
-        let tables = FeedTables(database: database, account: account)
         let photo = Photo.filled(id: "p")
         var bytes = 256 + 1
         for field in PhotoField.described {

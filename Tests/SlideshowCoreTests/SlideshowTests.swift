@@ -19,12 +19,7 @@ struct SlideshowTests {
     }
 
     private func expectNotFound(_ body: () async throws -> Void) async {
-        do {
-            try await body()
-            Issue.record("no error")
-        } catch {
-            #expect(Slideshow.isGone(error), "\(error)")
-        }
+        await #expect { try await body() } throws: { Slideshow.isGone($0) }
     }
 
     // MARK: Steps
