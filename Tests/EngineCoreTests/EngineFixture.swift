@@ -116,13 +116,14 @@ final class EngineFixture: EngineObserver {
         return texts
     }
 
-    /// Makes the store refuse to write accounts.
-    func breakStore() throws {
-        try database().execute(
-            "CREATE TRIGGER refuse BEFORE INSERT ON account BEGIN SELECT RAISE(ABORT, 'no'); END")
+    /// Makes the store refuse a kind of changes of accounts.
+    func breakStore(_ change: String = "INSERT") throws {
+        try execute(
+            "CREATE TRIGGER refuse BEFORE \(change) ON account BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
     }
 
-    func repairStore() throws { try database().execute("DROP TRIGGER refuse") }
+    func repairStore() throws { try execute("DROP TRIGGER refuse") }
 
     private func database() throws -> Database {
         try Database(path: directory.appending("data/data.sqlite"), isDurable: true)
@@ -221,6 +222,13 @@ extension AccountList {
 
 @MainActor
 extension Login {
+    /// Expects that the login fails with an error.
+    func expectFailure(
+        _ error: some Error & Equatable, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        await #expect(throws: error, sourceLocation: sourceLocation) { try await wait() }
+    }
+
     /// Cancels the login and waits for the end of its work.
     func cancelAndWait() async {
         cancel()

@@ -139,9 +139,7 @@ struct FederationTests {
     @Test func `a login without a keyring registers no client`() async throws {
         fixture.ports.secrets.state.update { $0.error = .unavailable("No keyring.") }
         let login = try federation.start(fixture)
-        await #expect(throws: SecretStoreError.unavailable("No keyring.")) {
-            _ = try await login.wait()
-        }
+        await login.expectFailure(SecretStoreError.unavailable("No keyring."))
         #expect(federation.state.value.registrations == 0)
     }
 

@@ -40,7 +40,7 @@ struct LocalAccountTests {
         options.username = "eve"
         options.password = { throw EngineError.tooLarge("Too long.") }
         let login = try fixture.engine.logins.start("home", options)
-        await #expect(throws: EngineError.tooLarge("Too long.")) { _ = try await login.wait() }
+        await login.expectFailure(EngineError.tooLarge("Too long."))
         #expect(fixture.engine.accounts.all.map(\.id.text) == ["home_ada"])
     }
 
@@ -54,9 +54,7 @@ struct LocalAccountTests {
             return Secret("geheim")
         }
         let login = try fixture.engine.logins.start("home", options)
-        await #expect(throws: ProviderError.noSuchUser("There is no such user.")) {
-            _ = try await login.wait()
-        }
+        await login.expectFailure(ProviderError.noSuchUser("There is no such user."))
         #expect(fixture.engine.accounts.all.isEmpty)
         #expect(try fixture.stored.accounts.isEmpty)
     }

@@ -31,9 +31,7 @@ struct LoginTests {
     @Test func `a failed login throws its error on every call`() async throws {
         let login = try fixture.start("ada", registers: false)
         for _ in 0..<2 {
-            await #expect(throws: ProviderError.noSuchUser("There is no user ada.")) {
-                _ = try await login.wait()
-            }
+            await login.expectFailure(ProviderError.noSuchUser("There is no user ada."))
         }
         #expect(login.state == .failed)
         #expect(fixture.engine.accounts.all.isEmpty)
@@ -99,7 +97,7 @@ struct LoginTests {
         fixture.clock.advance(by: .seconds(599))
         #expect(login.state == .waiting)
         fixture.clock.advance(by: .seconds(1))
-        await #expect(throws: EngineError.loginTimedOut) { _ = try await login.wait() }
+        await login.expectFailure(EngineError.loginTimedOut)
         #expect(login.state == .failed)
         // A later response is ignored.
         fixture.provider.isOpen.update { $0 = true }
@@ -126,9 +124,7 @@ struct LoginTests {
         let login = try fixture.start("ada")
         let cancelling = Task.immediate { await login.cancelAndWait() }
         #expect(login.state == .cancelled)
-        await #expect(throws: EngineError.cancelled("The login was cancelled.")) {
-            _ = try await login.wait()
-        }
+        await login.expectFailure(EngineError.cancelled("The login was cancelled."))
         fixture.provider.isOpen.update { $0 = true }
         await cancelling.value
         #expect(fixture.engine.accounts.all.isEmpty && fixture.provider.users.value.isEmpty)
@@ -202,18 +198,14 @@ struct LoginTests {
     @Test func `a login of a logged-in user or of another user is refused`() async throws {
         let account = try await fixture.logIn("ada")
         let login = try fixture.start("ada", registers: false)
-        await #expect(throws: EngineError.alreadyLoggedIn("ada is already logged in.")) {
-            _ = try await login.wait()
-        }
+        await login.expectFailure(EngineError.alreadyLoggedIn("ada is already logged in."))
         try await fixture.engine.accounts.logOut(account)
         var options = LoginOptions()
         options.account = account
         options.username = "bob"
         options.registers = true
         let other = try fixture.engine.logins.start("fake", options)
-        await #expect(throws: EngineError.loginFailed("The login was for bob, not ada.")) {
-            _ = try await other.wait()
-        }
+        await other.expectFailure(EngineError.loginFailed("The login was for bob, not ada."))
         #expect(fixture.provider.users.value == ["ada"])
         options.registers = false
         options.username = nil

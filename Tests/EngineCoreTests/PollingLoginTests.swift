@@ -100,7 +100,7 @@ struct PollingLoginTests {
             #expect(polling.state.value.pollCount == 1)
         } else {
             try await fixture.clock.endSleep(at: .seconds(600))
-            await #expect(throws: EngineError.loginTimedOut) { _ = try await login.wait() }
+            await login.expectFailure(EngineError.loginTimedOut)
             await login.waitForWork()
         }
         #expect(login.state == (isCancelled ? .cancelled : .failed))

@@ -104,9 +104,7 @@ struct SecretStoreUseTests {
         let login = try federation.start(fixture)
         login.cancel()
         #expect(login.state == .cancelled)
-        await #expect(throws: EngineError.cancelled("The login was cancelled.")) {
-            _ = try await login.wait()
-        }
+        await login.expectFailure(EngineError.cancelled("The login was cancelled."))
         #expect(federation.state.value.discoveries == 0)
         federation.state.update { $0.isHeld = false }
         await login.waitForWork()

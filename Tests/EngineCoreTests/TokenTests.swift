@@ -103,12 +103,7 @@ struct TokenTests {
     func `a logout that cannot be stored keeps the token`(isRemoval: Bool) async throws {
         let ada = try await federation.logIn(fixture)
         let accounts = fixture.engine.accounts
-        let refusal = isRemoval ? "DELETE" : "UPDATE"
-        try fixture.execute(
-            """
-            CREATE TRIGGER refuse BEFORE \(refusal) ON account
-            BEGIN SELECT RAISE(ABORT, 'no'); END
-            """)
+        try fixture.breakStore(isRemoval ? "DELETE" : "UPDATE")
         await #expect(throws: (any Error).self) {
             try await accounts.end(ada, isRemoval: isRemoval)
         }

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Testing
 
 /// The extent of the simulations: `dist/development/simulate` runs many histories, the tests run few.
 public enum Simulation {
@@ -14,6 +15,24 @@ public enum Simulation {
         let first = seed
         let wanted = number("IMAGEFEED_HISTORIES").map { max(1, $0 / share) }
         return first..<first + (wanted ?? UInt64(count))
+    }
+
+    /// Runs histories until three have failed, and records the failures.
+    ///
+    /// - Parameters:
+    ///   - count: The number of histories when `IMAGEFEED_HISTORIES` is not set.
+    ///   - share: The divisor of `IMAGEFEED_HISTORIES`, for histories that take longer than others.
+    ///   - run: Runs the history of a seed, and returns the description of its failure.
+    package static func run(
+        _ count: Int, share: UInt64 = 1, _ run: (UInt64) async -> String?
+    ) async {
+        var failures: [String] = []
+        for seed in seeds(count, share: share) where failures.count < 3 {
+            if let failure = await run(seed) { failures.append(failure) }
+            // Other tests run on the same threads.
+            await Task.yield()
+        }
+        #expect(failures == [], "\(failures.joined(separator: "\n\n"))")
     }
 
     /// The seed of tests with random inputs: `IMAGEFEED_SEED`, else 1.
