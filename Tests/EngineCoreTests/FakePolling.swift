@@ -8,7 +8,7 @@ final class FakePolling: PollingLogin {
     struct State: Sendable {
         /// The user name of the next confirmation; nil while the user has not confirmed.
         var confirmed: String?
-        /// The responses to the next polls, in place of 404; nil for a network failure.
+        /// The statuses of the next polls, in place of 404; nil for a network failure, 200 for the page of another server.
         var polls: [Int?] = []
         /// The number of polls.
         var pollCount = 0
@@ -124,7 +124,15 @@ final class FakePolling: PollingLogin {
         var reply: HTTPResponse?
         state.update { state in
             if !state.polls.isEmpty {
-                reply = state.polls.removeFirst().map { HTTPResponse(status: $0, url: request.url) }
+                reply = state.polls.removeFirst().map { status in
+                    guard status == 200 else {
+                        return HTTPResponse(status: status, url: request.url)
+                    }
+                    // The page of a network that requires a login.
+                    return HTTPResponse(
+                        status: status, headers: ["Content-Type": "text/html"],
+                        body: Array("<p>Welcome".utf8), url: request.url)
+                }
             } else if let username = state.confirmed {
                 state.confirmed = nil
                 state.issued += 1

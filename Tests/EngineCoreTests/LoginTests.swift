@@ -109,9 +109,7 @@ struct LoginTests {
     @Test func `a finished login is removed after a minute`() async throws {
         try await fixture.logIn("ada")
         // One sleep is for the time limit, the other for the end.
-        _ = try await fixture.clock.sleepers.wait { sleepers in
-            sleepers.contains(ManualClock.Instant(offset: .seconds(60))) ? true : nil
-        }
+        try await fixture.clock.waitForSleeps(until: .seconds(60))
         fixture.clock.advance(by: .seconds(59))
         #expect(fixture.engine.logins.all.count == 1)
         fixture.clock.advance(by: .seconds(1))

@@ -57,20 +57,6 @@ struct PollingLoginTests {
         for (index, time) in [2, 6, 14, 30, 60, 90].enumerated() {
             try await fixture.clock.endSleep(at: .seconds(time))
             try await waitForPolls(index + 1)
-            guard index == 3 else { continue }
-            // The page of a network that requires a login.
-            fixture.ports.http.answer.update { answer in
-                let polling = polling
-                answer = { request in
-                    let response = try polling.answer(request)
-                    guard response.status == 200, request.url.hasSuffix("/poll"),
-                        response.body.isEmpty
-                    else { return response }
-                    return HTTPResponse(
-                        status: 200, headers: ["Content-Type": "text/html"],
-                        body: Array("<p>Welcome".utf8), url: request.url)
-                }
-            }
         }
         polling.state.update { $0.confirmed = "ada" }
         try await fixture.clock.endSleep(at: .seconds(120))

@@ -209,14 +209,11 @@ struct TokenTests {
         #expect(!ada.isLoggedIn)
         #expect(storedToken(fixture, ada) == nil)
         // The time at which the finished login is forgotten is the same.
-        let delay = Duration.seconds(60)
-        _ = try await fixture.clock.sleepers.wait { sleepers in
-            sleepers.count { $0.offset == delay } == 2 ? true : nil
-        }
+        try await fixture.clock.waitForSleeps(until: .seconds(60), begun: 2)
         #expect(federation.state.value.live.count == 1)
         federation.state.update { $0.refusesRevocations = false }
         if byClock {
-            fixture.clock.advance(by: delay)
+            fixture.clock.advance(by: .seconds(60))
         } else {
             fixture.engine.setOnline(false)
             fixture.engine.setOnline(true)
@@ -240,9 +237,7 @@ struct TokenTests {
         let ada = try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = true }
         try await fixture.engine.accounts.logOut(ada)
-        _ = try await fixture.clock.sleepers.wait { sleepers in
-            sleepers.count { $0.offset == .seconds(60) } == 2 ? true : nil
-        }
+        try await fixture.clock.waitForSleeps(until: .seconds(60), begun: 2)
         try await federation.logIn(fixture)
         federation.state.update { $0.refusesRevocations = false }
         fixture.engine.retryNow()

@@ -54,9 +54,8 @@ struct TransferTests {
         try await transfer.wait()
         _ = try await fixture.service.state.wait { $0.requests.contains("download a") ? true : nil }
         try await fixture.waitForEvent("transfer 1 done 108/108")
-        let time = fixture.base.clock.now.advanced(by: RetainedList<Transfer>.retentionTime)
-        try await fixture.base.clock.sleepers.wait { $0.contains(time) ? true : nil }
-        fixture.base.clock.advance(by: RetainedList<Transfer>.retentionTime)
+        let clock = fixture.base.clock
+        try await clock.endSleep(at: clock.now.offset + RetainedList<Transfer>.retentionTime)
         try await fixture.waitForEvent("transfer 1 gone")
         #expect(fixture.count("download a") == 1)
         #expect(fixture.engine.transfers.all.isEmpty)
