@@ -1,5 +1,4 @@
 import EngineModel
-import Glibc
 import ProviderKit
 import Storage
 import TestSupport
@@ -141,7 +140,6 @@ struct FeedSimulation {
                 return "\(error)"
             }
         }
-        guard !isTraced else { return attempt(steps) }
         guard var failure = attempt(steps) else { return nil }
         var index = steps.count
         while index > 0 {
@@ -254,7 +252,6 @@ struct FeedSimulation {
         let merge = try tables.store(arrival, in: source)
         _ = try tables.photos.sweep(merge.unswept)
         try checkBytes()
-        if Self.isTraced { try trace(request, page, merge) }
         return merge
     }
 
@@ -272,23 +269,6 @@ struct FeedSimulation {
         try ensure(bytes == sum, "the cache has \(sum ?? 0) bytes, and counts \(bytes)")
         try ensure(bytes <= profile.bounds.bytes, "the cache has \(bytes) bytes")
     }
-
-    /// Prints each request and the cache after it, if `IMAGEFEED_TRACE` is set.
-    private func trace(_ request: Request, _ page: RemotePage, _ merge: FeedTables.Merge) throws {
-        let part = request.part.map { "\($0.key)/\($0.token)/\($0.isGap)" } ?? "top"
-        print(
-            "step \(service.step): \(part)", page.photos.map(\.photo.id.text), page.next ?? "end",
-            merge.isLost ? "lost" : "")
-        guard let state = try tables.source(source) else { return }
-        let entries = try tables.order(of: state.key).entries(from: nil, below: nil)
-        let marks = try tables.order(of: state.key).marks(from: nil, below: nil)
-        for entry in entries { print("   ", entry.key, entry.photo, entry.isLive ? "" : "ended") }
-        for mark in marks {
-            print("    mark", mark.key, mark.token, mark.isGap ? "gap \(mark.born)" : "")
-        }
-    }
-
-    private static let isTraced = getenv("IMAGEFEED_TRACE") != nil
 
     private mutating func refresh() throws {
         let request = top ?? Request(part: nil, generation: nil, responses: fetch(nil))
@@ -469,8 +449,7 @@ struct FeedSimulation {
             // Without exact positions, another round may be necessary.
             if profile.kind == .keyed, round > 0 { break }
         }
-        throw Violation(
-            "in the end the cache shows \(shown), and the service \(service.shown)")
+        throw Violation("in the end the cache shows \(shown), and the service \(service.shown)")
     }
 
     private mutating func walk() throws -> [Int] {
