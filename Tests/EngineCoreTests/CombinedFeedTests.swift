@@ -305,11 +305,8 @@ struct CombinedFeedTests {
         albums.setPhotos("ada", ["a1": 1])
         let combined = fixture.engine.combined
         #expect(combined.defaultSource == CombinedFeed.all)
-        await #expect(throws: EngineError.self) {
-            try await combined.setDefaultSource(SourceID("album"))
-        }
-        await #expect(throws: EngineError.self) {
-            try await combined.setDefaultSource(CombinedFeed.memories)
+        for source in [SourceID("album"), CombinedFeed.memories] {
+            await #expect(throws: EngineError.self) { try await combined.setDefaultSource(source) }
         }
         try await combined.setDefaultSource(CombinedFeed.likes)
         #expect(try await page(fixture).ids == [])

@@ -198,23 +198,19 @@ struct NotificationContentTests {
         try await fixture.ports.presenter.waitUntilEmpty()
     }
 
-    @Test func `the failure of a login with a waiting caller is not reported`() async throws {
+    @Test(arguments: [false, true])
+    func `a failed login is reported if its caller has left`(hasLeft: Bool) async throws {
         let fixture = try EngineFixture(holdsLogins: true)
         let login = try fixture.start("ada", registers: false)
-        let outcome = Task.immediate { try await login.wait() }
+        let outcome = Task.immediate { try await login.wait { hasLeft } }
         fixture.provider.isOpen.update { $0 = true }
         await #expect(throws: ProviderError.self) { try await outcome.value }
-        #expect(fixture.ports.presenter.changes.value == 0)
-    }
-
-    @Test func `the failure of a login whose waiting caller has left is reported`() async throws {
-        let fixture = try EngineFixture(holdsLogins: true)
-        let login = try fixture.start("ada", registers: false)
-        let outcome = Task.immediate { try await login.wait { true } }
-        fixture.provider.isOpen.update { $0 = true }
-        await #expect(throws: ProviderError.self) { try await outcome.value }
-        try await fixture.clock.endSleep(at: Login.waitGracePeriod)
-        try await fixture.ports.presenter.waitFor("There is no user ada.")
+        if hasLeft {
+            try await fixture.clock.endSleep(at: Login.waitGracePeriod)
+            try await fixture.ports.presenter.waitFor("There is no user ada.")
+        } else {
+            #expect(fixture.ports.presenter.changes.value == 0)
+        }
     }
 
     @Test(arguments: [false, true])
