@@ -31,6 +31,13 @@ struct LocalAccountTests {
         return account
     }
 
+    /// Waits until these events were the last ones, without those of avatars.
+    private func waitForLast(_ events: String...) async throws {
+        try await fixture.events.wait { all in
+            all.filter { !$0.hasPrefix("avatar") }.suffix(events.count) == events[...] ? true : nil
+        }
+    }
+
     @Test func `a login reads its password after it has begun`() async throws {
         _ = try await logIn(fixture, password: "geheim")
         await #expect(throws: ProviderError.wrongPassword("No.")) {
@@ -104,11 +111,7 @@ struct LocalAccountTests {
 
         provider.state.update { $0.sources.remove("album:x") }
         session.continuation.yield(.removed([PhotoID("1")]))
-        try await fixture.events.wait {
-            $0.filter { !$0.hasPrefix("avatar") }.suffix(3) == [
-                "photos removed [1]", "profile ada", "changed home_ada",
-            ] ? true : nil
-        }
+        try await waitForLast("photos removed [1]", "profile ada", "changed home_ada")
         #expect(account.defaultSource == SourceID("all"))
         #expect(try await account.page("", cursor: "", count: 1).photos.map(\.id.text) == ["all"])
         await #expect(throws: ProviderError.staleCursor) {
@@ -121,11 +124,7 @@ struct LocalAccountTests {
         #expect(try fixture.stored.accounts.first?.defaultSource == album)
         provider.state.update { $0.sources.insert("album:x") }
         session.continuation.yield(.updated(album, new: 1))
-        try await fixture.events.wait {
-            $0.filter { !$0.hasPrefix("avatar") }.suffix(3) == [
-                "updated album:x 1", "profile ada", "changed home_ada",
-            ] ? true : nil
-        }
+        try await waitForLast("updated album:x 1", "profile ada", "changed home_ada")
         #expect(account.defaultSource == album)
         #expect(try await account.page("", cursor: next, count: 1).photos.count == 1)
 

@@ -79,7 +79,7 @@ struct RemoteFeedTests {
             $0.requests = []
         }
         for _ in 0..<3 { #expect(try await fixture.walk() == five) }
-        #expect(fixture.service.state.value.requests.count { $0.hasPrefix("new ") } == 1)
+        #expect(fixture.pageRequests == 1)
         fixture.update { $0.pageErrors = [:] }
         fixture.ports.time.update { $0 = $0 + .seconds(61) }
         #expect(try await fixture.walk() == nine)
@@ -89,20 +89,19 @@ struct RemoteFeedTests {
     func `a refresh is as deep as the walks of a day, up to 5 pages`(isRestart: Bool) async throws {
         let photos = (1...24).map { "p\($0)" }
         var fixture = try await ServiceFixture(photos, isOpen: true)
-        func pages() -> Int { fixture.service.state.value.requests.count { $0.hasPrefix("new ") } }
         _ = try await fixture.account.refreshFeed("")
         #expect(try await fixture.walk() == photos)
         if isRestart { fixture = try await ServiceFixture(after: fixture, isOpen: true) }
         fixture.update { $0.photos.removeAll { ["p11", "p23"].contains($0) } }
-        let before = pages()
+        let before = fixture.pageRequests
         #expect(try await fixture.account.refreshFeed("") == 0)
-        #expect(pages() == before + 5)
+        #expect(fixture.pageRequests == before + 5)
         try await fixture.waitForEvent("updated new 0")
         #expect(try await fixture.walk().contains("p11") == false)
         fixture.ports.time.update { $0 = $0 + .seconds(86_401) }
-        let later = pages()
+        let later = fixture.pageRequests
         _ = try await fixture.account.refreshFeed("")
-        #expect(pages() == later + 1)
+        #expect(fixture.pageRequests == later + 1)
     }
 
     @Test func `a refresh that only moves photos is announced`() async throws {
