@@ -9,19 +9,6 @@ import Testing
 /// Calls that need a request to the service: each replies within 20 s.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct CallLimitTests {
-    private enum Failure { case failed, other, none }
-
-    private func failure(_ body: () async throws -> Void) async -> Failure {
-        do {
-            try await body()
-            return .none
-        } catch ProviderError.failed {
-            return .failed
-        } catch {
-            return .other
-        }
-    }
-
     private let fixture: ServiceFixture
 
     init() async throws {
@@ -50,38 +37,36 @@ struct CallLimitTests {
         fixture.update { $0.held = ["profile", "new top"] }
         // One timer for the call, and one for its request for the profile.
         let timers = timerCount(.seconds(18)) + 2
-        let call = Task { await failure { try await fixture.account.refresh() } }
+        let call = Task { try await fixture.account.refresh() }
         try await advance(.seconds(10), "profile", 2, timers: timers)
         fixture.update { $0.held = ["new top"] }
         try await advance(.seconds(8), "new top", 1, timers: timers)
-        #expect(await call.value == .failed)
+        await expectThrown(ProviderError.failed) { try await call.value }
     }
 
     @Test func `a refresh of the profile has a limit, and its late result is shown`() async throws {
         fixture.update { $0.held = ["profile"] }
         fixture.ports.time.update { $0 = $0 + .seconds(600) }
         let timers = timerCount(.seconds(18)) + 1
-        let call = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
+        let call = Task { try await fixture.account.refreshProfileIfStale() }
         try await advance(.seconds(18), "profile", 2, timers: timers)
-        #expect(await call.value == .failed)
+        await expectThrown(ProviderError.failed) { try await call.value }
         #expect(fixture.account.profileState == .failed)
         // A second call waits for the request in progress.
-        let second = Task { await failure { try await fixture.account.refreshProfileIfStale() } }
+        let second = Task { try await fixture.account.refreshProfileIfStale() }
         fixture.base.events.update { $0 = [] }
         fixture.update { $0.held = [] }
         try await fixture.waitForEvent("profile Ada")
-        #expect(await second.value == .none)
+        try await second.value
         #expect(fixture.count("profile") == 2)
     }
 
     @Test func `a request for the image of an unknown photo has a limit`() async throws {
         fixture.update { $0.held = ["photo a"] }
         let timers = timerCount(.seconds(18)) + 1
-        let call = Task {
-            await failure { _ = try await fixture.account.imagePath("a", size: "full") }
-        }
+        let call = Task { try await fixture.account.imagePath("a", size: "full") }
         try await advance(.seconds(18), "photo a", 1, timers: timers)
-        #expect(await call.value == .failed)
+        await expectThrown(ProviderError.failed) { try await call.value }
     }
 
     @Test func `a request for an image leaves time for the reply`() async throws {
@@ -95,11 +80,11 @@ struct CallLimitTests {
         fixture.ports.http.isHeld.update { $0 = true }
         fixture.update { $0.avatarURL = "https://images.service.test/ada" }
         let timers = timerCount(.seconds(3)) + 1
-        let call = Task { await failure { try await fixture.account.refreshProfile() } }
+        let call = Task { try await fixture.account.refreshProfile() }
         _ = try await fixture.ports.http.requests.elements(1)
         try await fixture.ports.clock.waitForSleeps(until: .seconds(3), begun: timers)
         fixture.ports.clock.advance(by: .seconds(3))
-        #expect(await call.value == .none)
+        try await call.value
         #expect((fixture.account.profileState, fixture.account.profile.avatar) == (.ready, ""))
         fixture.ports.http.isHeld.update { $0 = false }
         try await fixture.base.events.wait { events in
