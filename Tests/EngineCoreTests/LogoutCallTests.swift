@@ -20,19 +20,9 @@ struct LogoutCallTests {
         ("photo b", { _ = try await $0.imagePath("b", size: "full") }),
     ]
 
-    /// The outcomes of calls: the name of the error, or `none`.
-    private let outcomes = Observed<[String]>()
-
-    private func start(_ body: @escaping @MainActor () async throws -> Void) {
-        Task {
-            do {
-                try await body()
-                outcomes.append("none")
-            } catch EngineError.needsLogin {
-                outcomes.append("needsLogin")
-            } catch {
-                outcomes.append("\(error)")
-            }
+    private func expectNeedsLogin(_ call: Task<Void, any Error>) async {
+        await #expect { try await call.value } throws: { error in
+            if case EngineError.needsLogin = error { true } else { false }
         }
     }
 
@@ -42,11 +32,11 @@ struct LogoutCallTests {
         let fixture = try await ServiceFixture(["a", "b"], isOpen: true)
         fixture.update { $0.held = [call.request] }
         let before = fixture.count(call.request)
-        start { try await call.run(fixture.account) }
+        let task = Task { try await call.run(fixture.account) }
         try await fixture.waitForRequests(call.request, count: before + 1)
         // The service never responds, and the clock of the time limits does not advance.
         try await fixture.engine.accounts.end(fixture.account, isRemoval: isRemoval)
-        #expect(try await outcomes.elements(1) == ["needsLogin"])
+        await expectNeedsLogin(task)
     }
 
     @Test(arguments: [false, true])
@@ -56,20 +46,22 @@ struct LogoutCallTests {
         fixture.ports.http.respond()
         fixture.ports.http.isHeld.update { $0 = true }
         let account = fixture.account
-        for name in names { start { _ = try await account.imagePath(name, size: "full") } }
+        let tasks = names.map { name in
+            Task { _ = try await account.imagePath(name, size: "full") }
+        }
         _ = try await fixture.ports.http.requests.elements(names.count)
         try await fixture.engine.accounts.end(account, isRemoval: isRemoval)
-        #expect(try await outcomes.elements(3) == ["needsLogin", "needsLogin", "needsLogin"])
+        for task in tasks { await expectNeedsLogin(task) }
     }
 
     @Test func `the requests of the calls are cancelled at a logout`() async throws {
         let fixture = try await ServiceFixture(["a"], isOpen: true)
         fixture.update { $0.held = ["other top"] }
         let account = fixture.account
-        start { _ = try await account.page("other", cursor: "", count: 3) }
+        let task = Task { _ = try await account.page("other", cursor: "", count: 3) }
         try await fixture.service.state.wait { $0.requests.contains("other top") ? true : nil }
         try await fixture.engine.accounts.logOut(account)
-        #expect(try await outcomes.elements(1) == ["needsLogin"])
+        await expectNeedsLogin(task)
         try await fixture.service.state.wait { $0.cancelled.isEmpty ? nil : true }
         #expect(fixture.service.state.value.cancelled == ["other top"])
     }
