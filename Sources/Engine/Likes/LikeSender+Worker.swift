@@ -34,7 +34,7 @@ extension LikeSender {
             guard isUnavailable, !ports.hasLocalLikes, closing == nil else { return }
             await changes.run {
                 do {
-                    try await store.run { table throws(StorageError) in
+                    try await store.repeat { table throws(StorageError) in
                         try table.sendLocalLikes()
                     }
                 } catch { return }
@@ -242,7 +242,7 @@ extension LikeSender {
                 announce(row.photo)
             }
             if isRefused { ports.emit(.likeFailed(row.photo, isWanted: row.isWanted, error)) }
-            completeAll(row.photo, row.isWanted, .failure(error))
+            failAll(row.photo, row.isWanted, error)
             if !isRefused, isComplete { replyToAll(row.photo, current.isWanted, .done) }
             return nil
         }

@@ -101,7 +101,12 @@ package final class LikeSender {
     }
 
     func remove(_ photos: [PhotoID]) async throws {
-        try await store.run { table throws(StorageError) in try table.remove(photos) }
+        var photos = photos[...]
+        while !photos.isEmpty {
+            let piece = photos.prefix(OutboxTable.transactionLimit)
+            photos = photos.dropFirst(piece.count)
+            try await store.run { table throws(StorageError) in try table.remove(piece) }
+        }
     }
 
     /// Stores the row of a photo as it is in memory, or deletes it. After a failure, that is repeated later.
@@ -280,17 +285,21 @@ package final class LikeSender {
         call.reply.complete(.success((isWanted, outcome)))
     }
 
-    /// Replies to all calls that wait for a state of a like group, in their order.
-    func replyToAll(_ photo: PhotoID, _ isWanted: Bool, _ outcome: LikeOutcome) {
-        completeAll(photo, isWanted, .success((isWanted, outcome)))
+    /// Returns the calls that wait for a state of a like group, in their order.
+    private func waiting(for photo: PhotoID, _ isWanted: Bool) -> [Call] {
+        let group = outbox.likeGroup(photo)
+        return calls.filter {
+            $0.step == .stored(isWanted) && outbox.likeGroup($0.photo) == group
+        }
     }
 
-    func completeAll(_ photo: PhotoID, _ isWanted: Bool, _ result: Result<LikeReply, any Error>) {
-        let group = outbox.likeGroup(photo)
-        for call in calls
-        where call.step == .stored(isWanted) && outbox.likeGroup(call.photo) == group {
-            call.reply.complete(result)
-        }
+    /// Replies to all calls that wait for a state of a like group.
+    func replyToAll(_ photo: PhotoID, _ isWanted: Bool, _ outcome: LikeOutcome) {
+        for call in waiting(for: photo, isWanted) { reply(call, isWanted, outcome) }
+    }
+
+    func failAll(_ photo: PhotoID, _ isWanted: Bool, _ error: any Error) {
+        for call in waiting(for: photo, isWanted) { call.reply.complete(.failure(error)) }
     }
 
     /// Replies to all calls whose likes were stored and not sent.
@@ -331,7 +340,7 @@ extension LikeSender {
         worker?.cancel()
         do {
             let keepsLocalLikes = ports.hasLocalLikes
-            try await store.run { table throws(StorageError) in
+            try await store.repeat { table throws(StorageError) in
                 try table.clear(keepsLocalLikes: keepsLocalLikes)
             }
         } catch {
@@ -348,5 +357,14 @@ extension LikeSender {
         call.step = .stored(isWanted)
         // The reply of a call during a logout depends on the logout, which does not delete likes that are only local.
         if closing == Self.replaced || ports.hasLocalLikes { reply(call, isWanted, outcome) }
+    }
+}
+
+extension OutboxStorage {
+    /// Runs `body` until it returns true, in transactions of a limited size.
+    func `repeat`(
+        _ body: @escaping @Sendable (OutboxTable) throws(StorageError) -> Bool
+    ) async throws {
+        while try await !run(body) {}
     }
 }

@@ -102,6 +102,8 @@ nonisolated package struct OutboxTable {
                 PRIMARY KEY (account, photo)
             ) WITHOUT ROWID;
             """)
+    /// The largest number of rows that one transaction changes.
+    static let transactionLimit = 500
 
     package let database: Database
     package let account: AccountID
@@ -139,8 +141,8 @@ nonisolated package struct OutboxTable {
             ])
     }
 
-    /// Deletes the rows of photos.
-    package func remove(_ photos: [PhotoID]) throws(StorageError) {
+    /// Deletes the rows of at most ``transactionLimit`` photos.
+    package func remove(_ photos: some Collection<PhotoID>) throws(StorageError) {
         try database.transaction { () throws(StorageError) in
             for photo in photos {
                 try database.query(
@@ -151,19 +153,28 @@ nonisolated package struct OutboxTable {
     }
 
     /// Turns local likes into ones that are sent.
-    package func sendLocalLikes() throws(StorageError) {
-        try database.query(
-            "UPDATE outbox SET state = 'sending' WHERE account = ? AND state = 'local'",
-            [.text(account.text)])
+    ///
+    /// - Returns: True if none remain; otherwise the call has to be repeated.
+    package func sendLocalLikes() throws(StorageError) -> Bool {
+        try change("UPDATE outbox SET state = 'sending'", where: "state = 'local'")
     }
 
     /// Deletes rows, because the account is logged out.
     ///
     /// - Parameter keepsLocalLikes: True if the likes that are stored locally remain.
+    /// - Returns: True if none remain; otherwise the call has to be repeated.
     /// - Throws: ``StorageError``.
-    package func clear(keepsLocalLikes: Bool) throws(StorageError) {
+    package func clear(keepsLocalLikes: Bool) throws(StorageError) -> Bool {
+        try change("DELETE FROM outbox", where: keepsLocalLikes ? "state <> 'local'" : "true")
+    }
+
+    private func change(_ statement: String, where condition: String) throws(StorageError) -> Bool {
         try database.query(
-            "DELETE FROM outbox WHERE account = ? AND \(keepsLocalLikes ? "state <> 'local'" : "true")",
-            [.text(account.text)])
+            """
+            \(statement) WHERE account = ?1 AND photo IN (
+                SELECT photo FROM outbox WHERE account = ?1 AND \(condition)
+                LIMIT \(Self.transactionLimit))
+            """, [.text(account.text)])
+        return database.changedRows < Self.transactionLimit
     }
 }
