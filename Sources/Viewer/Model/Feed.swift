@@ -96,21 +96,28 @@ final class Feed {
         self.init(service, account: base.account, source: "")
         self.base = base
         let words = words.lowercased().split(separator: " ").map(String.init)
-        base.changed.observe(self) { [weak self] _ in self?.addMatches(words) }
-        base.loadToEnd()
-        addMatches(words)
+        base.changed.observe(self) { [weak self] in self?.search(words, after: $0) }
+        search(words, after: .reset)
     }
 
-    private func addMatches(_ words: [String]) {
-        guard let base, base.photos.count >= searched else { return }
+    /// Searches the photos that follow those that were searched, or all of them if their positions have changed.
+    private func search(_ words: [String], after change: Change) {
+        guard let base else { return }
+        switch change {
+        case .photo, .available: return
+        case .extended: break
+        case .removed, .reset: (photos, indexes, searched) = ([], [:], 0)
+        }
         for photo in base.photos[searched...] where photo.contains(words) {
             indexes[photo.id] = photos.count
             photos.append(photo)
         }
         searched = base.photos.count
+        if case .reset = change, !base.isLoadingToEnd { base.loadToEnd() }
         let end = base.state == .partial ? .complete : base.state
         state = base.isLoadingToEnd ? .loading : end
-        changed.emit(.extended)
+        changed.emit(change)
+        reachEnd()
     }
 
     /// True if the photos are files that were opened without an account.
@@ -136,8 +143,8 @@ final class Feed {
 
     /// Requests the next page, or repeats a failed request. The pages of a search are those of the other feed.
     func loadMore() {
-        guard base == nil, state != .loading, state != .complete else { return }
-        request(isFirst: photos.isEmpty)
+        guard state != .loading, state != .complete else { return }
+        if let base { base.loadMore() } else { request(isFirst: photos.isEmpty) }
     }
 
     /// Requests all pages of a source on this computer, and some of other sources.
@@ -187,7 +194,8 @@ final class Feed {
                     let sentence = tr("The service returned no photos; try again later.")
                     return fail(Problem(sentence: sentence))
                 }
-                if isLoadingToEnd { loadMore() }
+                // Photos that leave later do not continue it.
+                if isLoadingToEnd { loadMore() } else { wantedCount = 0 }
                 reachEnd()
             } catch {
                 guard generation == self.generation else { return }
@@ -200,7 +208,6 @@ final class Feed {
     }
 
     private func fail(_ problem: Problem) {
-        wantedCount = 0
         state = .failed(problem)
         changed.emit(.extended)
         reachEnd()

@@ -1,0 +1,143 @@
+import Contract
+import DBus
+import TestSupport
+import Testing
+
+@testable import Viewer
+
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
+struct FeedTests {
+    /// Returns a feed of the photos of a fake daemon.
+    private func makeFeed(_ daemon: FakeDaemon) async throws -> (feed: Feed, service: Service) {
+        let service = Service(try PrivateBus.current.connect())
+        service.start()
+        try await poll { service.state == .ready }
+        return (Feed(service, account: FakeDaemon.account, source: "all"), service)
+    }
+
+    private func wait(for feed: Feed, until isReached: (Feed.State) -> Bool) async throws {
+        try await poll { isReached(feed.state) }
+    }
+
+    private func hasFailed(_ state: Feed.State) -> Bool {
+        if case .failed = state { true } else { false }
+    }
+
+    @Test func `a search that failed is repeated, and continues to the end`() async throws {
+        let daemon = try await FakeDaemon(photos: 150)
+        let (base, service) = try await makeFeed(daemon)
+        daemon.error = .serviceFailed
+        let search = Feed(service, searching: base, "sea")
+        try await wait(for: search, until: hasFailed)
+        daemon.error = nil
+        search.loadMore()
+        try await wait(for: search) { $0 == .complete }
+        #expect(search.photos.map(\.id) == daemon.ids)
+    }
+
+    @Test func `a search finds all photos if others leave meanwhile`() async throws {
+        let daemon = try await FakeDaemon(photos: 150)
+        let (base, service) = try await makeFeed(daemon)
+        daemon.onPage = { cursor in
+            guard cursor == "photo 59" else { return }
+            daemon.ids.removeFirst(2)
+            service.event.emit((FakeDaemon.account, .photosRemoved(["photo 0", "photo 1"])))
+        }
+        let search = Feed(service, searching: base, "sea")
+        try await wait(for: search) { $0 == .complete }
+        #expect(search.photos.map(\.id) == daemon.ids)
+        #expect(search.index(of: "photo 149") == 147)
+    }
+
+    @Test func `a search finds each photo once if the searched photos are loaded again`()
+        async throws
+    {
+        let daemon = try await FakeDaemon(photos: 150)
+        let (base, service) = try await makeFeed(daemon)
+        let search = Feed(service, searching: base, "sea")
+        try await wait(for: search) { $0 == .complete }
+        daemon.ids.insert("new", at: 0)
+        base.reload()
+        #expect(search.state == .loading)
+        try await wait(for: search) { $0 == .complete }
+        #expect(search.photos.map(\.id) == daemon.ids)
+        #expect(search.index(of: "photo 149") == 150)
+    }
+
+    @Test func `a search remains complete if photos leave afterwards`() async throws {
+        let daemon = try await FakeDaemon(photos: 700)
+        let (base, service) = try await makeFeed(daemon)
+        let search = Feed(service, searching: base, "sea")
+        try await wait(for: search) { $0 == .complete }
+        #expect(search.photos.count == 600)
+        service.event.emit((FakeDaemon.account, .photosRemoved(["photo 0"])))
+        #expect(search.state == .complete)
+        #expect(search.photos.count == 599)
+    }
+
+    @Test func `the end of a search is reached when all photos are searched`() async throws {
+        let daemon = try await FakeDaemon(photos: 150)
+        let (base, service) = try await makeFeed(daemon)
+        let search = Feed(service, searching: base, "sea")
+        var end: Int?
+        search.findEnd { end = $0 }
+        try await poll { end != nil }
+        #expect(end == 149)
+    }
+}
+
+/// A fake daemon with the account of a service, whose only source has photos of the sea.
+@MainActor
+private final class FakeDaemon {
+    static let account = ServiceName.accounts.appending("unsplash_ada")
+    /// The IDs of the photos.
+    var ids: [String]
+    /// The error of each page; nil for none.
+    var error: ServiceError?
+    /// Called with the cursor of each page before it is read.
+    var onPage: ((String) -> Void)?
+    private let connection: BusConnection
+    private let tree: ObjectTree
+
+    init(photos count: Int) async throws {
+        ids = (0..<count).map { "photo \($0)" }
+        connection = try PrivateBus.current.connect()
+        tree = ObjectTree(connection, root: ServiceName.root) { ErrorReply(.failed, "\($0)") }
+        let root = ExportedObject(ServiceName.root)
+        root.add(Self.managerInterface, on: self)
+        tree.export(root)
+        let object = ExportedObject(Self.account)
+        object.add(Self.accountInterface, on: self)
+        object.add(Self.feedInterface, on: self)
+        tree.export(object)
+        tree.start()
+        _ = try await connection.requestName(ServiceName.bus, replacing: false) {}
+    }
+
+    /// Returns a page. The cursor is the ID of the last photo of the page before.
+    private func page(_ cursor: String, _ count: UInt32) throws -> ([[String: Variant]], String) {
+        onPage?(cursor)
+        if let error { throw ErrorReply(error.name, "It did not work.") }
+        let rest = cursor.isEmpty ? ids[...] : ids.drop { $0 != cursor }.dropFirst()
+        let page = rest.prefix(Int(count))
+        let photos: [[String: Variant]] = page.map {
+            ["id": .string($0), "account": .objectPath(Self.account), "title": .string("The Sea")]
+        }
+        return (photos, page.count < rest.count ? page.last ?? "" : "")
+    }
+
+    private static let managerInterface = BusInterface<FakeDaemon>(
+        .manager, [.property("Online") { _ in true }])
+
+    private static let accountInterface = BusInterface<FakeDaemon>(
+        .account, [.property("State") { _ in "ready" }])
+
+    private static let feedInterface = BusInterface<FakeDaemon>(
+        .feed,
+        [
+            .method("GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"]) {
+                (daemon, _: String, cursor: String, count: UInt32) in
+                try daemon.page(cursor, count)
+            }
+        ])
+}
