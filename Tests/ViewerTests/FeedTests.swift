@@ -84,6 +84,21 @@ struct FeedTests {
         try await poll { end != nil }
         #expect(end == 149)
     }
+
+    @Test func `a reload that failed is repeated from the top`() async throws {
+        let daemon = try await FakeDaemon(photos: 150)
+        let (feed, _) = try await makeFeed(daemon)
+        feed.loadMore()
+        try await wait(for: feed) { $0 == .partial }
+        daemon.ids.insert("new", at: 0)
+        daemon.error = .serviceFailed
+        feed.reload()
+        try await wait(for: feed, until: hasFailed)
+        daemon.error = nil
+        feed.loadMore()
+        try await wait(for: feed) { $0 == .partial }
+        #expect(feed.photos.map(\.id) == Array(daemon.ids.prefix(60)))
+    }
 }
 
 /// A fake daemon with the account of a service, whose only source has photos of the sea.

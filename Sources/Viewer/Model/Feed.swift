@@ -138,13 +138,13 @@ final class Feed {
         atEnd = nil
         isOutdated = false
         cursor = ""
-        request(isFirst: true)
+        request()
     }
 
     /// Requests the next page, or repeats a failed request. The pages of a search are those of the other feed.
     func loadMore() {
         guard state != .loading, state != .complete else { return }
-        if let base { base.loadMore() } else { request(isFirst: photos.isEmpty) }
+        if let base { base.loadMore() } else { request() }
     }
 
     /// Requests all pages of a source on this computer, and some of other sources.
@@ -179,14 +179,15 @@ final class Feed {
         return photos.count < wantedCount && wantedPhoto.map { indexes[$0] != nil } != true
     }
 
-    private func request(isFirst: Bool) {
+    private func request() {
         state = .loading
         changed.emit(.extended)
         let generation = generation
+        // A failed reload is repeated from the top, also if photos are there.
+        let isFirst = cursor.isEmpty
         Task {
             do {
-                let page = try await client.page(
-                    source, cursor: isFirst ? "" : cursor, count: Self.pageSize)
+                let page = try await client.page(source, cursor: cursor, count: Self.pageSize)
                 guard generation == self.generation else { return }
                 accept(page.photos, next: page.next, isFirst: isFirst)
                 if page.photos.isEmpty, state == .partial {
