@@ -39,8 +39,8 @@ final class FeedGrid {
     private(set) var current = 0
     /// The IDs of the selected photos.
     private var selected: Set<String> = []
-    /// The photo at which a range of selected photos begins.
-    private var anchor = 0
+    /// The ID of the photo at which a range of selected photos begins; empty for the current photo.
+    private var anchor = ""
     /// True if the focus returns to the current photo after the photos were replaced.
     private var restoresFocus = false
 
@@ -67,10 +67,9 @@ final class FeedGrid {
         feed.changed.observe(self) { [weak self, weak feed] change in
             guard let self, self.feed === feed else { return }
             switch change {
-            case .reset: beginAtTop()
-            case .removed:
+            case .reset, .removed:
                 selected = selected.filter { self.feed?.index(of: $0) != nil }
-                reset()
+                if case .reset = change { beginAtTop() } else { reset() }
                 feedPage?.updateSelection()
             case .extended: scheduleUpdate()
             case .photo(let index):
@@ -128,19 +127,19 @@ final class FeedGrid {
     }
 
     func clearSelection() {
-        selected = []
+        (selected, anchor) = ([], "")
         updateSelection()
     }
 
     /// Selects a photo or ends its selection; for a range, selects all photos from the last one.
     private func select(_ index: Int, of feed: Feed, isRange: Bool) {
         if isRange {
-            let start = min(anchor, feed.photos.count - 1)
+            let start = feed.index(of: anchor) ?? min(current, feed.photos.count - 1)
             selected.formUnion(feed.photos[min(start, index)...max(start, index)].map(\.id))
         } else if selected.remove(feed.photos[index].id) == nil {
             selected.insert(feed.photos[index].id)
         }
-        anchor = index
+        anchor = feed.photos[index].id
         focus(index)
         updateSelection()
     }
