@@ -60,6 +60,7 @@ final class FeedGrid {
 
     /// Shows a feed from the top.
     func show(_ feed: Feed) {
+        self.feed?.cancelEnd()
         self.feed = feed
         measured = [:]
         beginAtTop()

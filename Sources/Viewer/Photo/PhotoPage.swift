@@ -131,6 +131,7 @@ final class PhotoPage {
 
     /// Shows a photo of a feed.
     func show(_ feed: Feed, _ index: Int) {
+        self.feed?.cancelEnd()
         observe(feed)
         show(index, of: feed)
         view.widget.grabFocus()
