@@ -8,8 +8,8 @@ internal import Translation
 /// One photo in the whole window, with its actions.
 final class PhotoPage {
     let widget = Box(.vertical)
-    /// Called when the user leaves the photo, with its index.
-    var onBack: ((Int) -> Void)?
+    /// Called when the user leaves the photo, with its ID.
+    var onBack: ((String) -> Void)?
 
     let window: Window
     let header = HeaderBar()
@@ -287,10 +287,11 @@ final class PhotoPage {
     private func leave() {
         window.isFullScreen = false
         feed?.cancelEnd()
+        let photo = image.photoID
         image.clear()
         shownFacts = nil
         window.title = "Image Feed"
-        onBack?(index)
+        onBack?(photo)
     }
 
     // MARK: Slideshow

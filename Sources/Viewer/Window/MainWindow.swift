@@ -67,9 +67,10 @@ final class MainWindow {
         feedPage.owner = self
         leaflet.onFold { [weak self] in self?.updateFold() }
         sidebar.owner = self
-        photoPage.onBack = { [weak self] index in
+        photoPage.onBack = { [weak self, feedPage] photo in
             self?.pages.visiblePage = "feed"
-            self?.feedPage.grid.focus(index)
+            // The photo may be one of another feed.
+            feedPage.grid.focus(feedPage.feed?.index(of: photo) ?? feedPage.grid.current)
         }
         service.changed.observe(self) { [weak self] in self?.update() }
         actions.likes.failed.observe(self) { [weak self] photo, wantsLike, sentence in
