@@ -38,7 +38,7 @@ final class PhotoPage {
 
     /// The feed of the photo that is shown; nil if none is shown.
     var feed: Feed? { image.feed }
-    private var photo: Photo? { image.photo }
+    var photo: Photo? { image.photo }
     private var index = 0
     /// The photo whose facts are shown, without its likes; nil if none is shown.
     private var shownFacts: Photo?

@@ -211,17 +211,19 @@ final class MainWindow {
 
     /// Continues in the feed of a local account if the opened file or folder is in the pictures folder.
     private func findFiles() {
-        guard let path = filesToFind.first, let list = feedPage.feed, list.isFileList else {
+        guard let opened = filesToFind.first, let list = feedPage.feed, list.isFileList else {
             return
         }
         filesToFind = []
+        let path = photoPage.photo?.id ?? opened
         Task { [weak self, service] in
             guard let (selection, photo) = await service.source(ofFile: path), let self,
                 feedPage.feed === list
             else { return }
             show(selection)
             guard let photo, photoPage.feed === list else { return photoPage.close() }
-            continueInSource(list, photo)
+            // The user may have gone on to another photo of the list.
+            if photoPage.photo?.id == path { continueInSource(list, photo) }
         }
     }
 
@@ -274,9 +276,10 @@ final class MainWindow {
     private func continueInSource(_ single: Feed, _ photo: String) {
         guard let source = feedPage.feed else { return }
         source.loadToEnd(until: photo)
+        let shown = photoPage.photo?.id
         let adopt = { [weak self, weak single, weak source] in
             guard let self, let single, let source, photoPage.feed === single,
-                let index = source.index(of: photo)
+                photoPage.photo?.id == shown, let index = source.index(of: photo)
             else { return }
             photoPage.adopt(source, index)
         }
