@@ -70,6 +70,10 @@ final class FeedGrid {
             switch change {
             case .reset, .removed:
                 selected = selected.filter { self.feed?.index(of: $0) != nil }
+                // The focus remains on its photo.
+                if let photo = cells[current]?.photo {
+                    current = self.feed?.index(of: photo.id) ?? current
+                }
                 if case .reset = change { beginAtTop() } else { reset() }
                 feedPage?.updateSelection()
             case .extended: scheduleUpdate()

@@ -25,7 +25,7 @@ final class PhotoCell {
     /// Loads the image. Another task replaces it.
     private var task: Task<Void, Never>? { didSet { oldValue?.cancel() } }
     private var key: ImageLoader.Key?
-    private var photo: Photo?
+    private(set) var photo: Photo?
     /// True if another request would fail in the same way.
     private var isRefused = false
     private var position = (0, 0)
