@@ -75,6 +75,20 @@ struct FeedTests {
         #expect(search.photos.count == 599)
     }
 
+    @Test func `a restored photo returns to its place in a search`() async throws {
+        let daemon = try await FakeDaemon(photos: 150)
+        let (base, service) = try await makeFeed(daemon)
+        let search = Feed(service, searching: base, "sea")
+        try await wait(for: search) { $0 == .complete }
+        service.event.emit((FakeDaemon.account, .photosRemoved(["photo 7"])))
+        #expect(search.index(of: "photo 7") == nil)
+        #expect(search.base === base)
+        base.restored = [("photo 7", 7)]
+        service.event.emit((FakeDaemon.account, .updated(source: "all", new: 1)))
+        try await poll { search.index(of: "photo 7") == 7 }
+        #expect(search.photos.map(\.id) == daemon.ids)
+    }
+
     @Test func `the end of a search is reached when all photos are searched`() async throws {
         let daemon = try await FakeDaemon(photos: 150)
         let (base, service) = try await makeFeed(daemon)
@@ -129,16 +143,17 @@ private final class FakeDaemon {
         _ = try await connection.requestName(ServiceName.bus, replacing: false) {}
     }
 
+    private static func photo(_ id: String) -> [String: Variant] {
+        ["id": .string(id), "account": .objectPath(account), "title": .string("The Sea")]
+    }
+
     /// Returns a page. The cursor is the ID of the last photo of the page before.
     private func page(_ cursor: String, _ count: UInt32) throws -> ([[String: Variant]], String) {
         onPage?(cursor)
         if let error { throw ErrorReply(error.name, "It did not work.") }
         let rest = cursor.isEmpty ? ids[...] : ids.drop { $0 != cursor }.dropFirst()
         let page = rest.prefix(Int(count))
-        let photos: [[String: Variant]] = page.map {
-            ["id": .string($0), "account": .objectPath(Self.account), "title": .string("The Sea")]
-        }
-        return (photos, page.count < rest.count ? page.last ?? "" : "")
+        return (page.map(Self.photo), page.count < rest.count ? page.last ?? "" : "")
     }
 
     private static let managerInterface = BusInterface<FakeDaemon>(
@@ -153,6 +168,9 @@ private final class FakeDaemon {
             .method("GetPage", in: ["source", "cursor", "count"], out: ["photos", "next"]) {
                 (daemon, _: String, cursor: String, count: UInt32) in
                 try daemon.page(cursor, count)
-            }
+            },
+            .method("GetPhoto", in: ["photo"], out: ["properties"]) { (_, id: String) in
+                photo(id)
+            },
         ])
 }

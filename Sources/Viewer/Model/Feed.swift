@@ -58,7 +58,7 @@ final class Feed {
     /// The number of photos to which pages are requested one after another.
     private var wantedCount = 0
     /// The feed that is searched; nil without a search.
-    private var base: Feed?
+    private(set) var base: Feed?
     /// The number of its photos that were searched.
     private var searched = 0
     /// The photo at which these requests end.

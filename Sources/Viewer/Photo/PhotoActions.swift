@@ -184,6 +184,8 @@ final class PhotoActions {
 
     /// Moves photos on this computer to the trash, from which a button in the message restores them.
     func trash(_ photos: [Photo], in feed: Feed) {
+        // A search contains the photos that return to the feed that is searched.
+        let feed = feed.base ?? feed
         let places = photos.compactMap { photo in feed.index(of: photo.id).map { (photo.id, $0) } }
             .sorted { $0.1 < $1.1 }
         toasts.perform { [self] in
