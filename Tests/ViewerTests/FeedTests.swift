@@ -99,6 +99,20 @@ struct FeedTests {
         #expect(end == 149)
     }
 
+    @Test func `a photo leaves a list of files and returns to its place`() async throws {
+        let service = Service(try PrivateBus.current.connect())
+        let photos = try ["/a.jpg", "/b.jpg", "/c.jpg"].map {
+            try #require(Photo(["id": .string($0)]))
+        }
+        let list = Feed(service, account: ServiceName.root, photos: photos)
+        list.remove(["/b.jpg"])
+        #expect(list.photos.map(\.id) == ["/a.jpg", "/c.jpg"])
+        list.insert(photos[1], at: 1)
+        list.insert(photos[1], at: 1)
+        #expect(list.photos == photos)
+        #expect(list.index(of: "/c.jpg") == 2)
+    }
+
     @Test func `a reload that failed is repeated from the top`() async throws {
         let daemon = try await FakeDaemon(photos: 150)
         let (feed, _) = try await makeFeed(daemon)

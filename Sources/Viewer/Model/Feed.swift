@@ -254,12 +254,9 @@ final class Feed {
             for photo in page.photos { change(photo.id) { $0 = photo } }
             for (id, index) in restored where index <= photos.count {
                 // The daemon may not have found the file yet.
-                guard let photo = try? await client.photo(id), generation == self.generation,
-                    indexes[id] == nil
+                guard let photo = try? await client.photo(id), generation == self.generation
                 else { continue }
-                photos.insert(photo, at: min(index, photos.count))
-                rebuildIndexes()
-                changed.emit(.removed)
+                insert(photo, at: index)
             }
             guard generation == self.generation else { return }
             restored.removeAll { indexes[$0.0] != nil }
@@ -346,7 +343,15 @@ final class Feed {
         changed.emit(.photo(index))
     }
 
-    private func remove(_ ids: Set<String>) {
+    /// Returns a restored photo to its place.
+    func insert(_ photo: Photo, at index: Int) {
+        guard indexes[photo.id] == nil else { return }
+        photos.insert(photo, at: min(index, photos.count))
+        rebuildIndexes()
+        changed.emit(.removed)
+    }
+
+    func remove(_ ids: Set<String>) {
         let count = photos.count
         photos.removeAll { ids.contains($0.id) }
         guard photos.count != count else { return }

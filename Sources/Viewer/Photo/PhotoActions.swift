@@ -202,6 +202,8 @@ final class PhotoActions {
                 }
             }
             if paths.isEmpty { return }
+            // The daemon does not know the files of a list.
+            if feed.isFileList { feed.remove(Set(paths)) }
             let message =
                 photos.count == 1
                 ? tr("{photo} is in the trash.", ["photo": photos[0].accessibleName])
@@ -213,6 +215,11 @@ final class PhotoActions {
                 Task {
                     let isRestored = await DispatchQueue.global().run {
                         paths.map { UserFile.restore($0) }.allSatisfy { $0 }
+                    }
+                    if feed.isFileList {
+                        for (path, index) in places {
+                            if let photo = Photo(file: path) { feed.insert(photo, at: index) }
+                        }
                     }
                     if isRestored { return }
                     feed.restored.removeAll { place in places.contains { $0.0 == place.0 } }
