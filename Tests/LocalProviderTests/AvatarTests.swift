@@ -1,6 +1,5 @@
 import FoundationEssentials
 import ImageMetadata
-import Logging
 import ProviderKit
 import Storage
 import TestSupport
@@ -16,18 +15,7 @@ import Translation
 
     init() throws {
         directory = try TemporaryDirectory()
-        provider = Self.provider(directory, images)
-    }
-
-    private static func provider(
-        _ directory: TemporaryDirectory, _ images: FakeImageProcessor
-    ) -> LocalProvider {
-        LocalProvider(
-            pictures: Array(directory.appending("home/Pictures").utf8),
-            data: Store(
-                directory.appending("data/data.sqlite"), .durable, [LocalProvider.format]),
-            cache: directory.appending("cache"), images: images,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: ManualClock())
+        provider = PhotosFixture.provider(directory, images: images)
     }
 
     private func logIn(_ name: String) async throws -> AccountIdentity {
@@ -55,15 +43,12 @@ import Translation
     func `a new user has no avatar, and any user can set one`(name: String) async throws {
         let account = try await logIn(name)
         let profile = try await provider.profile(of: account)
-        #expect(profile.name == name)
-        #expect(profile.isEditable)
-        #expect(profile.avatar.isEmpty)
+        #expect((profile.name, profile.isEditable, profile.avatar) == (name, true, ""))
         #expect(files.isEmpty)
         let avatar = try await setAvatar(of: account, "/p/1")
         #expect(try content(avatar) == "square of /p/1")
         #expect(avatar.hasPrefix(directory.appending("data/avatars/")))
-        #expect(files.count == 1)
-        #expect(files[0].utf8.count < 64)
+        #expect(files.map { $0.utf8.count < 64 } == [true])
     }
 
     @Test func `each new avatar gets a new file, and the old file is deleted`() async throws {
@@ -81,7 +66,7 @@ import Translation
         #expect(paths.count == 3)
         session.close()
         // Avatars survive a restart, and do not depend on logged-in users.
-        let next = Self.provider(directory, images)
+        let next = PhotosFixture.provider(directory, images: images)
         #expect(try content(try await next.profile(of: ada).avatar) == "square of /p/2")
         #expect(try await next.profile(of: AccountIdentity(username: "bob")).avatar == bob)
         try await next.removeUser(ada)
@@ -89,24 +74,17 @@ import Translation
         #expect(try await next.profile(of: ada).avatar.isEmpty)
     }
 
-    @Test func `the newer of two avatar files is valid, and the other one is deleted`() async throws
+    @Test(arguments: [12, Int.max])
+    func `the newer of two files is the avatar unless its number is too large`(number: Int)
+        async throws
     {
         let ada = try await logIn("ada")
         let first = try await setAvatar(of: ada, "/p/1")
-        let second = first.replacing("-1.png", with: "-12.png")
-        try FileManager.default.copyItem(atPath: first, toPath: second)
-        let next = Self.provider(directory, images)
-        #expect(try await next.profile(of: ada).avatar == second)
-        #expect(files.count == 1)
-    }
-
-    @Test func `a file whose number is too large is no avatar`() async throws {
-        let ada = try await logIn("ada")
-        let first = try await setAvatar(of: ada, "/p/1")
-        let other = first.replacing("-1.png", with: "-\(Int.max).png")
+        let other = first.replacing("-1.png", with: "-\(number).png")
         try FileManager.default.copyItem(atPath: first, toPath: other)
-        let next = Self.provider(directory, images)
-        #expect(try await next.profile(of: ada).avatar == first)
+        let next = PhotosFixture.provider(directory, images: images)
+        #expect(try await next.profile(of: ada).avatar == (number == 12 ? other : first))
+        if number == 12 { #expect(files.count == 1) }
         let session = try PhotosFixture.session("ada", of: next)
         defer { session.close() }
         try await session.setAvatar("/p/2")

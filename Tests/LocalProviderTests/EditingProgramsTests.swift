@@ -71,9 +71,7 @@ import Testing
 
     @Test(
         .enabled(if: missing.isEmpty, needed),
-        arguments: [
-            "gif", "tif", "jpg", "png", "webp", "dng",
-        ])
+        arguments: ["gif", "tif", "jpg", "png", "webp", "dng"])
     func `a program that edits metadata does not change the image data`(format: String) async throws
     {
         let folder = try TemporaryDirectory()
@@ -101,8 +99,7 @@ import Testing
         #expect(after.bytes == before.bytes)
     }
 
-    @Test(
-        .enabled(if: missing.isEmpty, needed), arguments: scripts)
+    @Test(.enabled(if: missing.isEmpty, needed), arguments: scripts)
     func `no mark is lost`(script: String) async throws {
         let folder = try await PhotosFixture.scanned(["z.jpg"])
         let other = folder.directory.appending("outside")

@@ -29,11 +29,11 @@ extension FolderHistory {
     func write(_ content: Int, to path: String, isInPlace: Bool) throws {
         let target = absolute(path)
         if isInPlace {
-            try PhotosFixture.write(bytes(content), to: Array(target.utf8))
+            try PhotosFixture.write(bytes(content), to: target)
             PhotosFixture.touch(target, seconds: tick())
         } else {
             let staged = directory.appending("staged")
-            try PhotosFixture.write(bytes(content), to: Array(staged.utf8))
+            try PhotosFixture.write(bytes(content), to: staged)
             PhotosFixture.touch(staged, seconds: tick())
             try PhotosFixture.check(rename(staged, target))
         }
@@ -72,8 +72,7 @@ extension FolderHistory {
                 for key in keys { contents[key] = content }
                 return
             }
-            PhotosFixture.touch(
-                absolute(path), seconds: Int(file.modified / 1_000_000_000) + 1)
+            PhotosFixture.touch(absolute(path), seconds: Int(file.modified / 1_000_000_000) + 1)
         }
     }
 
@@ -259,7 +258,7 @@ extension FolderHistory {
         record("link \(path): \(lastContent)")
         replaced.insert(path)
         let target = directory.appending("outside/\(lastContent).jpg")
-        try PhotosFixture.write(bytes(lastContent), to: Array(target.utf8))
+        try PhotosFixture.write(bytes(lastContent), to: target)
         PhotosFixture.touch(target, seconds: tick())
         try PhotosFixture.check(symlink(target, absolute(path)))
         files[path] = lastContent

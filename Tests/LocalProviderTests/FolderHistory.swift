@@ -1,8 +1,6 @@
 import EngineModel
-import FoundationEssentials
 import Glibc
 import Logging
-import ProviderKit
 import Storage
 import Synchronization
 import System

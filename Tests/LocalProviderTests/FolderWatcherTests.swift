@@ -5,9 +5,7 @@ import Testing
 @testable import LocalProvider
 
 @Suite(.timeLimit(.minutes(10))) struct FolderWatcherTests {
-    @Test(.timeLimit(.minutes(10))) func `too many changes are reported as everything`()
-        async throws
-    {
+    @Test func `too many changes are reported as everything`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let (watcher, gate) = try await blockedWatcher(directory, changes)
@@ -73,8 +71,7 @@ import Testing
         #expect(watcher.isUnclosed(file))
     }
 
-    @Test(.timeLimit(.minutes(10)))
-    func `folders that appear while they are watched are seen or reported`() async throws {
+    @Test func `folders that appear while they are watched are seen or reported`() async throws {
         let directory = try TemporaryDirectory()
         let changes = Observed<[FolderWatcher.Change]>()
         let watcher = FolderWatcher { changes.append($0) }

@@ -68,7 +68,7 @@ import Testing
         #expect(try await folder.id("a") == id)
         #expect(try await folder.titles() == ["a", "b"])
         let again = try await folder.restarted {
-            try PhotosFixture.write(picture(), to: Array(folder.path(name).utf8))
+            try PhotosFixture.write(picture(), to: folder.path(name))
         }
         #expect(try await again.titles().count == 2)
         #expect(try await again.titles(SourceID("likes")) == [])
@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: [[], Array("no picture".utf8)])
     func `a file that is no picture hides no raw file`(bytes: [UInt8]) async throws {
         let folder = try await PhotosFixture.ready(["b.jpg"])
-        try PhotosFixture.write(bytes, to: Array(folder.path("a.jpg").utf8))
+        try PhotosFixture.write(bytes, to: folder.path("a.jpg"))
         try folder.add("a.Nrw", seconds: 2_000_000, bytes: raw())
         try await folder.shows(["a", "b"])
         for _ in 0..<2 {
@@ -100,7 +100,7 @@ import Testing
         }
         try folder.add("a.jpg", seconds: 500_000, bytes: picture())
         try await folder.shows(["b", "a"])
-        try PhotosFixture.write(bytes, to: Array(folder.path("a.jpg").utf8))
+        try PhotosFixture.write(bytes, to: folder.path("a.jpg"))
         try await folder.shows(["a", "b"])
     }
 
@@ -133,7 +133,7 @@ import Testing
         unlink(folder.path("x/\(name)"))
         try await folder.shows(["f", "e", "d", "c", "b", "a"])
         let again = try await folder.restarted {
-            try PhotosFixture.write([], to: Array(folder.path(name).utf8))
+            try PhotosFixture.write([], to: folder.path(name))
         }
         #expect(try await again.titles() == [])
         unlink(folder.path(name))
@@ -145,7 +145,7 @@ import Testing
         try PhotosFixture.check(symlink("../n/sub", folder.path("ok/link")))
         try await folder.ready()
         #expect(try await folder.sourceIDs() == ["all", "album:n/sub", "album:ok"])
-        try PhotosFixture.write([], to: Array(folder.path("n/.nomedia").utf8))
+        try PhotosFixture.write([], to: folder.path("n/.nomedia"))
         try await folder.become {
             try await folder.sourceIDs() == ["all", "album:ok", "album:ok/link"]
         }
@@ -183,20 +183,11 @@ import Testing
         let path = (0..<70).map { "f\($0)" }.joined(separator: "/")
         let folder = try await PhotosFixture.ready(["a.jpg", "\(path)/b.jpg"])
         #expect(try await folder.titles() == ["a"])
-        @Sendable func hasNotice(_ event: SessionEvent) -> Bool {
-            if case .notices(let notices) = event {
-                notices.contains { $0.contains("f0/f1") }
-            } else {
-                false
-            }
-        }
-        try await folder.events.wait { $0.contains(where: hasNotice) ? true : nil }
+        try await folder.event { $0.notices?.contains { $0.contains("f0/f1") } == true }
         let before = folder.events.value.count
         try FileManager.default.removeItem(atPath: folder.path("f0/f1"))
-        try await folder.events.wait { events in
-            events.dropFirst(before).contains { event in
-                if case .notices = event { !hasNotice(event) } else { false }
-            } ? true : nil
+        try await folder.event(after: before) {
+            $0.notices?.contains { $0.contains("f0/f1") } == false
         }
     }
 }

@@ -21,9 +21,8 @@ import Testing
     /// Copies a photo as other programs do: to another file, with another date.
     private func copy(_ name: String, to other: String, _ fixture: PhotosFixture) throws {
         let bytes = try Data(contentsOf: URL(filePath: fixture.path(name)))
-        let path = fixture.path(other)
-        PhotosFixture.makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
-        try PhotosFixture.write(Array(bytes), to: Array(path.utf8))
+        PhotosFixture.makeParent(of: fixture.path(other))
+        try PhotosFixture.write(Array(bytes), to: fixture.path(other))
     }
 
     @Test func `liked photos are marked in all sources and listed newest first`() async throws {
@@ -56,9 +55,7 @@ import Testing
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         let a = try await folder.id("a")
         try FileManager.default.removeItem(atPath: folder.path("a.jpg"))
-        await expectThrown(ProviderError.notFound) {
-            try await folder.session.setLiked(a, true)
-        }
+        await expectThrown(ProviderError.notFound) { try await folder.session.setLiked(a, true) }
     }
 
     @Test func `each user has separate likes`() async throws {
@@ -87,9 +84,7 @@ import Testing
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "b")
         let again = try await folder.restarted(withCache: withCache)
         #expect(try await again.titles(Self.likes) == ["b"])
-        try await again.events.wait { events in
-            events.contains { if case .likes(1) = $0 { true } else { false } } ? true : nil
-        }
+        try await again.event { $0.likes == 1 }
         #expect(reads(again) == 0)
     }
 
@@ -154,8 +149,7 @@ import Testing
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.become {
             try await folder.photos(Self.likes).first?.created
-                == Timestamp(
-                    secondsSince1970: 2_000_000)
+                == Timestamp(secondsSince1970: 2_000_000)
         }
         #expect(try await folder.titles() == ["a"])
         #expect(try await folder.titles(Self.likes) == ["a"])
@@ -186,8 +180,7 @@ import Testing
         if isIndexLost { try folder.deleteCache() }
         let other = folder.directory.appending("other")
         PhotosFixture.makeFolder(other)
-        try PhotosFixture.write(
-            PhotosFixture.jpeg + [1, 2, 3], to: Array("\(other)/a.jpg".utf8))
+        try PhotosFixture.write(PhotosFixture.jpeg + [1, 2, 3], to: "\(other)/a.jpg")
         #expect(folder.provider.setPicturesFolder(Array(other.utf8)))
         let there = try PhotosFixture.session("ada", of: folder.provider)
         _ = try await there.refresh(PhotosFixture.all)
@@ -209,19 +202,14 @@ import Testing
         let before = folder.events.value.count
         let kept = folder.directory.appending("tmp/kept")
         try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
-        try await folder.events.wait { events in
-            events.dropFirst(before).contains { if case .likes(0) = $0 { true } else { false } }
-                ? true : nil
-        }
+        try await folder.event(after: before) { $0.likes == 0 }
         #expect(try await folder.photos(Self.likes) == [])
         let again = try await folder.restarted()
         #expect(try await again.photos(Self.likes) == [])
         PhotosFixture.makeFolder(again.path("back"))
         try PhotosFixture.check(rename(kept, again.path("back/z.jpg")))
         try await again.shows(["z"], Self.likes)
-        try await again.events.wait { events in
-            events.contains { $0.isUpdate(Self.likes, 1) } ? true : nil
-        }
+        try await again.event { $0.isUpdate(Self.likes, 1) }
     }
 
     @Test func `files of the same size are read once, and not at each start`() async throws {

@@ -98,7 +98,7 @@ import Testing
         default:
             folder.session.close()
             let other = try PhotosFixture(folder.directory, root: "elsewhere")
-            try await other.events.wait { $0.contains { $0.isFailed } ? true : nil }
+            try await other.event { $0.isFailed }
         }
         switch change {
         case "renamed": try await folder.changed(id)
@@ -121,11 +121,9 @@ import Testing
         try PhotosFixture.check(symlink(folder.directory.appending("old"), folder.path("link")))
         try await folder.ready()
         #expect(try await folder.titles() == ["b", "a", "e", "c", "d"])
-        let new =
-            target == "elsewhere" ? folder.directory.appending(target) : folder.path(target)
+        let new = target == "elsewhere" ? folder.directory.appending(target) : folder.path(target)
         try PhotosFixture.check(symlink(new, folder.directory.appending("tmp/new")))
-        try PhotosFixture.check(
-            rename(folder.directory.appending("tmp/new"), folder.path("link")))
+        try PhotosFixture.check(rename(folder.directory.appending("tmp/new"), folder.path("link")))
         try await folder.shows(["b", "a", "d"])
     }
 
@@ -135,7 +133,7 @@ import Testing
     ) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/y/b.jpg"])
         let target = folder.directory.appending("target.jpg")
-        try PhotosFixture.write(PhotosFixture.jpeg + [7], to: Array(target.utf8))
+        try PhotosFixture.write(PhotosFixture.jpeg + [7], to: target)
         let link = folder.path("x/y/link.jpg")
         try PhotosFixture.check(symlink(target, link))
         try await folder.ready()

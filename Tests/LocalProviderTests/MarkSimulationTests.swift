@@ -1,8 +1,3 @@
-import Logging
-import ProviderKit
-import Storage
-import Synchronization
-import System
 import TestSupport
 import Testing
 

@@ -1,8 +1,6 @@
 import FoundationEssentials
 import Glibc
 import ProviderKit
-import Storage
-import Synchronization
 import TestSupport
 import Testing
 
@@ -48,12 +46,7 @@ extension MarkedFileTests {
         let a = try await folder.id("a")
         let before = folder.events.value.count
         unlink(folder.path("b.jpg"))
-        try await folder.events.wait { events in
-            events.dropFirst(before).contains { event in
-                guard case .changed(let photos) = event else { return false }
-                return photos.contains { $0.id == a && $0.isLiked }
-            } ? true : nil
-        }
+        try await folder.event(after: before) { $0.changed.contains { $0.id == a && $0.isLiked } }
     }
 
     @Test func `a like moves to another name of its file`() async throws {
@@ -110,7 +103,7 @@ extension MarkedFileTests {
         if isExcluded {
             folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "x")))
         } else {
-            try PhotosFixture.write([], to: Array(marker.utf8))
+            try PhotosFixture.write([], to: marker)
         }
         try await folder.shows(["b"])
         try FileManager.default.copyItem(

@@ -85,7 +85,7 @@ extension MarkedFileTests {
             let other = folder.directory.appending("tmp/other")
             link(folder.path("a.jpg"), other)
             unlink(folder.path("a.jpg"))
-            try PhotosFixture.write(PhotosFixture.jpeg + [2], to: Array(other.utf8))
+            try PhotosFixture.write(PhotosFixture.jpeg + [2], to: other)
             link(other, folder.path("a.jpg"))
         }
         #expect(try await liked(again) == ["b"])

@@ -1,6 +1,4 @@
-import FoundationEssentials
 import Glibc
-import ProviderKit
 import TestSupport
 import Testing
 
@@ -45,7 +43,7 @@ extension MarkedFileTests {
             case .copied:
                 // No scan ends between the two changes.
                 let staged = folder.directory.appending("tmp/copy")
-                try PhotosFixture.write(edited, to: Array(staged.utf8))
+                try PhotosFixture.write(edited, to: staged)
                 try PhotosFixture.check(rename(staged, folder.path("m.jpg")))
                 unlink(folder.path("a.jpg"))
             case .replaced:

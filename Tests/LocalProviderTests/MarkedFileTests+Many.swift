@@ -1,7 +1,4 @@
-import FoundationEssentials
-import Glibc
 import ProviderKit
-import Storage
 import Synchronization
 import TestSupport
 import Testing

@@ -2,8 +2,6 @@ import EngineModel
 import FoundationEssentials
 import Glibc
 import ProviderKit
-import Storage
-import Synchronization
 import TestSupport
 import Testing
 
@@ -81,7 +79,7 @@ import Testing
     }
 
     func overwrite(_ name: String, _ bytes: [UInt8], _ fixture: PhotosFixture) throws {
-        try PhotosFixture.write(bytes, to: Array(fixture.path(name).utf8))
+        try PhotosFixture.write(bytes, to: fixture.path(name))
     }
 
     // MARK: Names
@@ -100,8 +98,7 @@ import Testing
                 unlink(folder.path("IMG_0001.jpg"))
             },
             {
-                try folder.add(
-                    "IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
+                try folder.add("IMG_0001.jpg", seconds: 7_000_000, bytes: PhotosFixture.jpeg + [7])
             })
         #expect(try await again.titles() == ["IMG_0001", "IMG_0002"])
         let isUnknown = [.stopped, .wiped].contains(daemon)
@@ -117,7 +114,7 @@ import Testing
         try FileManager.default.copyItem(
             atPath: folder.path("x/a.jpg"), toPath: folder.path("y/copy.jpg"))
         let again = try await change(folder, daemon) {
-            try PhotosFixture.write([], to: Array(folder.path("x/.nomedia").utf8))
+            try PhotosFixture.write([], to: folder.path("x/.nomedia"))
         }
         #expect(try await Set(again.titles()) == ["b", "copy"])
         #expect(try await liked(again) == [])
@@ -132,7 +129,7 @@ import Testing
         let id = try await folder.id("a")
         let marker = folder.path("x/.nomedia")
         let again = try await change(
-            folder, daemon, { try PhotosFixture.write([], to: Array(marker.utf8)) },
+            folder, daemon, { try PhotosFixture.write([], to: marker) },
             { try folder.add("x/a.jpg", seconds: 8_000_000, bytes: PhotosFixture.jpeg + [8]) },
             { unlink(marker) })
         try await again.become { try await again.titles().contains("a") }
@@ -217,7 +214,7 @@ import Testing
             folder.directory.appending("first"), folder.directory.appending("second")
         )
         for (index, path) in [first, second].enumerated() {
-            try PhotosFixture.write(PhotosFixture.jpeg + [UInt8(index)], to: Array(path.utf8))
+            try PhotosFixture.write(PhotosFixture.jpeg + [UInt8(index)], to: path)
             PhotosFixture.touch(path, seconds: 1_000_000)
         }
         symlink(first, folder.path("link.jpg"))
@@ -239,8 +236,7 @@ import Testing
         let paths = ["first", "second", "former"].map(folder.directory.appending)
         for (index, path) in paths.prefix(2).enumerated() {
             PhotosFixture.makeFolder(path)
-            try PhotosFixture.write(
-                PhotosFixture.jpeg + [UInt8(index)], to: Array("\(path)/a.jpg".utf8))
+            try PhotosFixture.write(PhotosFixture.jpeg + [UInt8(index)], to: "\(path)/a.jpg")
         }
         let place = folder.path("x")
         func insert(_ path: String) throws {
@@ -534,8 +530,7 @@ import Testing
     ) async throws {
         let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
         let again = try await change(folder, daemon) {
-            try overwrite(
-                "a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]), folder)
+            try overwrite("a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]), folder)
         }
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == ["a"])

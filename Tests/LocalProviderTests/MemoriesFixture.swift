@@ -2,7 +2,6 @@ import EngineModel
 import Glibc
 import ImageMetadata
 import ProviderKit
-import Storage
 import TestSupport
 import Testing
 
@@ -43,14 +42,12 @@ final class MemoriesFixture: Sendable {
         _ dates: [(String, String?)], today: String
     ) async throws -> MemoriesFixture {
         let fixture = try MemoriesFixture(dates, today: today)
-        try await fixture.examine()
+        try await fixture.photos.examine()
         // A changed photo is reported after its date.
         let ids = Set(try await fixture.photos.photos().map(\.id))
         try await fixture.photos.events.wait { events in
-            let changed = events.flatMap { event in
-                if case .changed(let photos) = event { photos } else { [Photo]() }
-            }
-            return ids.isSubset(of: changed.lazy.filter { $0.width != nil }.map(\.id)) ? true : nil
+            let changed = events.flatMap(\.changed).filter { $0.width != nil }
+            return ids.isSubset(of: changed.map(\.id)) ? true : nil
         }
         return fixture
     }
@@ -81,23 +78,12 @@ final class MemoriesFixture: Sendable {
         today.update { $0 = day }
     }
 
-    /// Requests all photos, and waits until their metadata was read.
-    func examine() async throws {
-        try await photos.ready()
-        try await poll {
-            _ = try await photos.photos()
-            return try await photos.session.folder.readNow {
-                try $0.notExamined(limit: 1).isEmpty
-            }
-        }
-    }
-
     /// Changes the date of capture of a photo, and its file.
     func redate(_ name: String, _ time: String?, seconds: Int) async throws {
         images.facts.update { $0[name] = Self.facts(time) }
         PhotosFixture.touch(photos.path(name), seconds: seconds)
         _ = try await photos.session.refresh(PhotosFixture.all)
-        try await examine()
+        try await photos.examine()
     }
 
     func titles(pageSize: Int = 100) async throws -> [String] {

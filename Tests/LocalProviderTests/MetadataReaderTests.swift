@@ -1,4 +1,3 @@
-import Glibc
 import ImageMetadata
 import ProviderKit
 import Storage
@@ -15,8 +14,7 @@ struct MetadataReaderTests {
     private let images = ScriptedImageProcessor()
 
     private func facts(_ taken: Int64? = nil) -> ImageFacts {
-        ImageFacts(
-            width: 4000, height: 3000, taken: taken.map { Timestamp(secondsSince1970: $0) })
+        ImageFacts(width: 4000, height: 3000, taken: taken.map { Timestamp(secondsSince1970: $0) })
     }
 
     @Test func `a page does not wait for metadata, and changed photos are reported`() async throws {
@@ -78,10 +76,8 @@ struct MetadataReaderTests {
         try await store.run { try $0.execute("PRAGMA max_page_count = 1") }
         _ = try await fixture.photos()
         images.isHeld.update { $0 = false }
-        _ = try await fixture.events.wait { events -> Bool? in
-            events.contains {
-                if case .status(.failed(_, .freeSpace)) = $0 { true } else { false }
-            } ? true : nil
+        try await fixture.event {
+            if case .status(.failed(_, .freeSpace)) = $0 { true } else { false }
         }
         try await store.run { try $0.execute("PRAGMA max_page_count = 1000000") }
         try await poll {

@@ -1,6 +1,4 @@
 import EngineModel
-import Glibc
-import ImageMetadata
 import ProviderKit
 import TestSupport
 import Testing

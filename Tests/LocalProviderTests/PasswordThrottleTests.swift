@@ -12,8 +12,7 @@ import Testing
 
     @Test func `pauses double, up to eight seconds`() {
         let pauses = (0..<7).map { PasswordThrottle.pause(failures: $0) }
-        #expect(
-            pauses == [.milliseconds(500)] + [1, 2, 4, 8, 8, 8].map { Duration.seconds($0) })
+        #expect(pauses == [.milliseconds(500)] + [1, 2, 4, 8, 8, 8].map { Duration.seconds($0) })
         #expect(PasswordThrottle.pause(failures: 1_000_000) == .seconds(8))
         #expect(PasswordThrottle.pause(failures: 0, attempts: 5) == .milliseconds(15_500))
     }

@@ -1,5 +1,4 @@
 import EngineModel
-import Glibc
 import ImageMetadata
 import ProviderKit
 import Storage
@@ -21,7 +20,7 @@ struct PhotoFieldsTests {
         let fixture = try PhotosFixture(
             directory, photos: directory == nil ? photos : [], images: images,
             showsLocation: showsLocation)
-        try await examine(fixture)
+        try await fixture.examine()
         return fixture
     }
 
@@ -36,16 +35,6 @@ struct PhotoFieldsTests {
         facts.latitude = 48.858222
         facts.longitude = -2.2945
         return facts
-    }
-
-    private func examine(_ fixture: PhotosFixture) async throws {
-        try await fixture.ready()
-        try await poll {
-            _ = try await fixture.photos()
-            return try await fixture.session.folder.readNow {
-                try $0.notExamined(limit: 1).isEmpty
-            }
-        }
     }
 
     @Test func `a photo has its camera, and the title of its album`() async throws {
@@ -101,7 +90,7 @@ struct PhotoFieldsTests {
         images.facts.update { $0 = ["jpg": ImageFacts(width: 4, height: 3)] }
         PhotosFixture.touch(fixture.path("a.jpg"), seconds: 5_000_000)
         _ = try await fixture.session.refresh(PhotosFixture.all)
-        try await examine(fixture)
+        try await fixture.examine()
         let second = try await photo()
         #expect(second.lens == nil && second.exposureTime == nil && second.aperture == nil)
         #expect(second.iso == nil && second.isAnimated == nil)
@@ -145,9 +134,7 @@ struct PhotoFieldsTests {
             _ = try await fixture.session.refresh(PhotosFixture.all)
             _ = try await fixture.photos()
             let photo = try await fixture.events.wait { events in
-                events.dropFirst(count).flatMap { event in
-                    if case .changed(let photos) = event { photos } else { [Photo]() }
-                }.first { $0.camera != nil }
+                events.dropFirst(count).flatMap(\.changed).first { $0.camera != nil }
             }
             #expect((photo.latitude != nil) == isShown)
             #expect((photo.longitude != nil) == isShown)
@@ -171,14 +158,13 @@ struct PhotoFieldsTests {
         }
         first.session.close()
         images.isHeld.update { $0 = true }
-        let fixture = try PhotosFixture(
-            first.directory, images: images, showsLocation: true)
+        let fixture = try PhotosFixture(first.directory, images: images, showsLocation: true)
         let outdated = try await fixture.photos()
         #expect(outdated.map(\.id) == before.map(\.id))
         #expect(outdated.map(\.width) == [4, 4, 4] && outdated.allSatisfy { $0.camera == nil })
         #expect(outdated.map(\.isLiked) == [false, true, false])
         images.isHeld.update { $0 = false }
-        try await examine(fixture)
+        try await fixture.examine()
         let after = try await fixture.photos()
         #expect(after.map(\.id) == before.map(\.id))
         #expect(after.allSatisfy { $0.camera == "Canon EOS R6" && $0.latitude == 48.858222 })

@@ -8,6 +8,7 @@ import Storage
 import System
 import TestSupport
 import Testing
+import Translation
 
 @testable import LocalProvider
 
@@ -52,15 +53,9 @@ final class PhotosFixture: Sendable {
         for (index, name) in photos.enumerated() {
             try Self.add(name, seconds: 1_000_000 + index, below: root, directory)
         }
-        let provider = LocalProvider(
-            pictures: Array(root.utf8),
-            data: Store(
-                directory.appending("data/data.sqlite"), .durable, [LocalProvider.format]),
-            cache: self.cache,
-            images: images, files: files,
-            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-            clock: clock, presentDay: presentDay,
-            settings: LocalSettings(showsLocation: showsLocation))
+        let provider = Self.provider(
+            directory, root: root, cache: self.cache, images: images, files: files, clock: clock,
+            presentDay: presentDay, settings: LocalSettings(showsLocation: showsLocation))
         self.provider = provider
         session = try Self.session("ada", of: provider)
         listening = Task { [events, session] in
@@ -74,6 +69,23 @@ final class PhotosFixture: Sendable {
     deinit {
         session.close()
         listening.cancel()
+    }
+
+    /// Creates a provider whose data, and by default all other files, are in a directory.
+    static func provider(
+        _ directory: TemporaryDirectory, root: String? = nil, cache: String? = nil,
+        images: any ImageProcessor = UnavailableImageProcessor(),
+        files: FileThreads = FileThreads(), clock: any Clock<Duration> = ManualClock(),
+        presentDay: @escaping @Sendable () -> PresentDay = { CalendarDate.present() },
+        settings: LocalSettings = LocalSettings()
+    ) -> LocalProvider {
+        LocalProvider(
+            pictures: Array((root ?? directory.appending("home/Pictures")).utf8),
+            data: Store(
+                directory.appending("data/data.sqlite"), .durable, [LocalProvider.format]),
+            cache: cache ?? directory.appending("cache"), images: images, files: files,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }, clock: clock,
+            presentDay: presentDay, settings: settings)
     }
 
     static func session(_ name: String, of provider: LocalProvider) throws -> LocalSession {
@@ -161,7 +173,7 @@ final class PhotosFixture: Sendable {
         try write(bytes + Array(name.utf8), to: Array(staged.utf8))
         touch(staged, seconds: seconds)
         let path = "\(root)/\(name)"
-        makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+        makeParent(of: path)
         try check(rename(staged, path))
     }
 
@@ -191,6 +203,14 @@ final class PhotosFixture: Sendable {
 
     static func makeFolder(_ path: String) {
         try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    static func makeParent(of path: String) {
+        makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
+    }
+
+    static func write(_ bytes: [UInt8], to path: String) throws {
+        try write(bytes, to: Array(path.utf8))
     }
 
     static func write(_ bytes: [UInt8], to path: [UInt8]) throws {
@@ -261,43 +281,61 @@ final class PhotosFixture: Sendable {
 
     /// Waits for the end of the first scan.
     func ready() async throws {
-        try await events.wait { $0.contains { $0.isReady } ? true : nil }
+        try await event { $0.isReady }
         _ = try await session.refresh(Self.all)
+    }
+
+    /// Requests all photos, and waits until their metadata was read.
+    func examine() async throws {
+        try await ready()
+        try await poll {
+            _ = try await photos()
+            return try await session.folder.readNow { try $0.notExamined(limit: 1).isEmpty }
+        }
+    }
+
+    /// Waits for an event that meets a condition, after the first `count` events.
+    func event(
+        after count: Int = 0, where isExpected: @escaping @Sendable (SessionEvent) -> Bool
+    ) async throws {
+        try await events.wait { $0.dropFirst(count).contains(where: isExpected) ? true : nil }
     }
 
     /// Waits for an `updated` event after the first `count` events.
     func updated(_ source: SourceID, new: Int, after count: Int) async throws {
-        try await events.wait { events in
-            events.dropFirst(count).contains { $0.isUpdate(source, new) } ? true : nil
-        }
+        try await event(after: count) { $0.isUpdate(source, new) }
     }
 
     func removed(_ ids: Set<PhotoID>, after count: Int = 0) async throws {
         try await events.wait { events in
-            let all = events.dropFirst(count).flatMap { event in
-                if case .removed(let ids) = event { ids } else { [PhotoID]() }
-            }
-            return ids.isSubset(of: all) ? true : nil
+            ids.isSubset(of: events.dropFirst(count).flatMap(\.removed)) ? true : nil
         }
     }
 
     func changed(_ id: PhotoID, after count: Int = 0) async throws {
-        try await events.wait { events in
-            events.dropFirst(count).contains { event in
-                if case .changed(let photos) = event {
-                    photos.contains { $0.id == id }
-                } else {
-                    false
-                }
-            } ? true : nil
-        }
+        try await event(after: count) { $0.changed.contains { $0.id == id } }
     }
 }
 
 extension SessionEvent {
-    var isReady: Bool { if case .status(.ready) = self { true } else { false } }
+    var status: SessionStatus? { if case .status(let status) = self { status } else { nil } }
 
-    var isFailed: Bool { if case .status(.failed) = self { true } else { false } }
+    var isReady: Bool { status == .ready }
+
+    /// The reason of a failed session.
+    var failure: Message? { if case .failed(let reason, _) = status { reason } else { nil } }
+
+    var isFailed: Bool { failure != nil }
+
+    /// The changed photos.
+    var changed: [Photo] { if case .changed(let photos) = self { photos } else { [] } }
+
+    /// The IDs of removed photos.
+    var removed: [PhotoID] { if case .removed(let ids) = self { ids } else { [] } }
+
+    var likes: Int? { if case .likes(let count) = self { count } else { nil } }
+
+    var notices: [String]? { if case .notices(let texts) = self { texts } else { nil } }
 
     func isUpdate(_ source: SourceID, _ count: Int) -> Bool {
         if case .updated(let id, let new) = self { id == source && new == count } else { false }

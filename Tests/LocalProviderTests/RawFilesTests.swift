@@ -1,7 +1,6 @@
 import Glibc
 import ImageMetadata
 import ProviderKit
-import TestSupport
 import Testing
 
 @testable import LocalProvider

@@ -1,6 +1,5 @@
 import Glibc
 import ImageMetadata
-import ProviderKit
 import TestSupport
 import Translation
 

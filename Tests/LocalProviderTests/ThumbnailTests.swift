@@ -14,7 +14,17 @@ struct ThumbnailTests {
     private let images = ScriptedImageProcessor()
     private let fixture: PhotosFixture
 
-    init() throws { fixture = try PhotosFixture(photos: ["a b.jpg"], images: images) }
+    private let id: PhotoID
+
+    init() async throws {
+        fixture = try PhotosFixture(photos: ["a b.jpg"], images: images)
+        id = try await fixture.id("a b")
+    }
+
+    @discardableResult
+    private func thumbnail(_ size: ImageSize = .thumb) async throws -> String {
+        try await fixture.session.imagePath(id, size)
+    }
 
     private var shared: String { fixture.directory.appending("home/.cache/thumbnails") }
 
@@ -26,9 +36,8 @@ struct ThumbnailTests {
 
     /// Writes a thumbnail as another program does.
     private func writeThumbnail(_ texts: [String: String], at path: String) throws {
-        PhotosFixture.makeFolder(String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]))
-        try PhotosFixture.write(
-            PNGFile.plain(1, width: 1, height: 1, texts: texts), to: Array(path.utf8))
+        PhotosFixture.makeParent(of: path)
+        try PhotosFixture.write(PNGFile.plain(1, width: 1, height: 1, texts: texts), to: path)
     }
 
     @Test(arguments: [
@@ -37,13 +46,12 @@ struct ThumbnailTests {
     func `a thumbnail is created once, and contains the URI of its photo`(
         size: ImageSize, folder: String, pixels: Int
     ) async throws {
-        let id = try await fixture.id("a b")
-        let path = try await fixture.session.imagePath(id, size)
+        let path = try await thumbnail(size)
         #expect(path.hasPrefix("\(shared)/\(folder)/") && path.hasSuffix(".png"))
         let texts = try #require(self.texts(path))
         #expect(texts["Thumb::URI"] == "file://\(fixture.root)/a%20b.jpg")
         #expect(texts["Thumb::MTime"] == "1000000")
-        #expect(try await fixture.session.imagePath(id, size) == path)
+        #expect(try await thumbnail(size) == path)
         #expect(images.made.value == ["\(pixels)"])
         // The folder is private to the user.
         var status = stat()
@@ -58,7 +66,7 @@ struct ThumbnailTests {
             images: images, photos: FileThreads())
         let folder = fixture.directory.appending("home/photos")
         PhotosFixture.makeFolder(folder)
-        try PhotosFixture.write([1], to: Array("\(folder)/me.png".utf8))
+        try PhotosFixture.write([1], to: "\(folder)/me.png")
         let large = try #require(Thumbnails.size(.thumb))
         let path = try await other.path(of: Array("\(folder)/me.png".utf8), Self.stamp, large)
         let uri = "file://\(folder)/me.png"
@@ -68,12 +76,11 @@ struct ThumbnailTests {
     }
 
     @Test func `a thumbnail of another program is used`() async throws {
-        let id = try await fixture.id("a b")
-        let path = try await fixture.session.imagePath(id, .thumb)
+        let path = try await thumbnail()
         unlink(path)
         try writeThumbnail(
             ["Thumb::URI": "file://\(fixture.root)/a%20b.jpg", "Thumb::MTime": "1000000"], at: path)
-        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(try await thumbnail() == path)
         #expect(images.made.value.count == 1)
         #expect(texts(path)?["Software"] == nil)
     }
@@ -82,15 +89,14 @@ struct ThumbnailTests {
         let times = [timespec](
             repeating: timespec(tv_sec: -315_619_201, tv_nsec: 750_000_000), count: 2)
         utimensat(AT_FDCWD, fixture.path("a b.jpg"), times, 0)
-        let id = try await fixture.id("a b")
-        let path = try await fixture.session.imagePath(id, .thumb)
+        let path = try await thumbnail()
         unlink(path)
         try writeThumbnail(
             [
                 "Thumb::URI": "file://\(fixture.root)/a%20b.jpg",
                 "Thumb::MTime": "18446744073393932288.000000",
             ], at: path)
-        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(try await thumbnail() == path)
         #expect(images.made.value.count == 1)
     }
 
@@ -104,10 +110,9 @@ struct ThumbnailTests {
     ) async throws {
         var texts = texts
         if texts["Thumb::URI"] == "" { texts["Thumb::URI"] = "file://\(fixture.root)/a%20b.jpg" }
-        let id = try await fixture.id("a b")
-        let path = try await fixture.session.imagePath(id, .thumb)
+        let path = try await thumbnail()
         try writeThumbnail(texts, at: path)
-        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(try await thumbnail() == path)
         #expect(images.made.value.count == 2)
     }
 
@@ -118,36 +123,32 @@ struct ThumbnailTests {
         let times = [timespec](
             repeating: timespec(tv_sec: 1_000_000, tv_nsec: 500_000_999), count: 2)
         utimensat(AT_FDCWD, fixture.path("a b.jpg"), times, 0)
-        let id = try await fixture.id("a b")
-        let path = try await fixture.session.imagePath(id, .thumb)
+        let path = try await thumbnail()
         #expect(texts(path)?["Thumb::MTime"] == "1000000.500000")
         unlink(path)
         try writeThumbnail(
             ["Thumb::URI": "file://\(fixture.root)/a%20b.jpg", "Thumb::MTime": time], at: path)
-        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(try await thumbnail() == path)
         #expect(images.made.value.count == 1)
     }
 
     @Test func `thumbnails are in our folder if the shared one cannot be used`() async throws {
         PhotosFixture.makeFolder(fixture.directory.appending("home/.cache"))
         symlink("/dev/null", shared)
-        let id = try await fixture.id("a b")
-        let path = try await fixture.session.imagePath(id, .thumb)
+        let path = try await thumbnail()
         #expect(path.hasPrefix("\(fixture.cache)/thumbnails/large/"))
-        #expect(try await fixture.session.imagePath(id, .thumb) == path)
+        #expect(try await thumbnail() == path)
         #expect(images.made.value.count == 1)
     }
 
     @Test func `a changed photo gets a new thumbnail`() async throws {
-        let id = try await fixture.id("a b")
-        _ = try await fixture.session.imagePath(id, .thumb)
+        try await thumbnail()
         PhotosFixture.touch(fixture.path("a b.jpg"), seconds: 2_000_000)
-        let path = try await fixture.session.imagePath(id, .thumb)
+        let path = try await thumbnail()
         #expect(texts(path)?["Thumb::MTime"] == "2000000")
     }
 
     @Test func `concurrent requests create one thumbnail`() async throws {
-        let id = try await fixture.id("a b")
         images.isHeld.update { $0 = true }
         let calls = (0..<5).map { _ in
             Task { try await fixture.session.openImage(id, .thumb) }
@@ -159,10 +160,9 @@ struct ThumbnailTests {
     }
 
     @Test func `a descriptor stays valid when the thumbnail is deleted`() async throws {
-        let id = try await fixture.id("a b")
         let descriptor = try await fixture.session.openImage(id, .thumb)
         defer { close(descriptor) }
-        unlink(try await fixture.session.imagePath(id, .thumb))
+        unlink(try await thumbnail())
         var bytes: [UInt8] = [0, 0, 0, 0]
         #expect(read(descriptor, &bytes, 4) == 4 && bytes[1...] == Array("PNG".utf8)[...])
         // The next request creates it again.
@@ -171,29 +171,23 @@ struct ThumbnailTests {
     }
 
     @Test func `a damaged photo is not decoded again until it changes`() async throws {
-        let id = try await fixture.id("a b")
         images.error.update { $0 = .damaged }
         for _ in 0..<2 {
-            await #expect(throws: ProviderError.self) {
-                try await fixture.session.imagePath(id, .thumb)
-            }
+            await #expect(throws: ProviderError.self) { try await thumbnail() }
         }
         #expect(images.made.value.count == 1)
         PhotosFixture.touch(fixture.path("a b.jpg"), seconds: 2_000_000)
         images.error.update { $0 = nil }
-        _ = try await fixture.session.imagePath(id, .thumb)
+        try await thumbnail()
         #expect(images.made.value.count == 2)
     }
 
     @Test func `a photo that has changed within a minute is decoded again`() async throws {
-        let id = try await fixture.id("a b")
         PhotosFixture.touch(fixture.path("a b.jpg"), seconds: time(nil))
         images.error.update { $0 = .damaged }
-        await #expect(throws: ProviderError.self) {
-            try await fixture.session.imagePath(id, .thumb)
-        }
+        await #expect(throws: ProviderError.self) { try await thumbnail() }
         images.error.update { $0 = nil }
-        _ = try await fixture.session.imagePath(id, .thumb)
+        try await thumbnail()
         #expect(images.made.value.count == 2)
     }
 
@@ -202,33 +196,25 @@ struct ThumbnailTests {
         .failed(Message(verbatim: "the helper crashed")),
     ])
     func `a temporary failure is tried again`(error: ImageProcessorError) async throws {
-        let id = try await fixture.id("a b")
         images.error.update { $0 = error }
-        await #expect(throws: error.providerError) {
-            try await fixture.session.imagePath(id, .thumb)
-        }
+        await #expect(throws: error.providerError) { try await thumbnail() }
         images.error.update { $0 = nil }
-        _ = try await fixture.session.imagePath(id, .thumb)
+        try await thumbnail()
     }
 
     @Test func `a photo that cannot be decoded is a notice until it can be`() async throws {
-        let id = try await fixture.id("a b")
         func waitForNotice(_ isExpected: Bool) async throws {
             try await fixture.events.wait { events in
-                let last = events.compactMap { event -> [String]? in
-                    if case .notices(let texts) = event { texts } else { nil }
-                }.last
+                let last = events.compactMap(\.notices).last
                 let isShown = last?.contains("a b.jpg cannot be shown: It is a float.") == true
                 return isShown == isExpected ? true : nil
             }
         }
         images.error.update { $0 = .notSupported(Message(verbatim: "It is a float.")) }
-        await #expect(throws: ProviderError.self) {
-            try await fixture.session.imagePath(id, .thumb)
-        }
+        await #expect(throws: ProviderError.self) { try await thumbnail() }
         try await waitForNotice(true)
         images.error.update { $0 = nil }
-        _ = try await fixture.session.imagePath(id, .thumb)
+        try await thumbnail()
         try await waitForNotice(false)
     }
 

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 import ImageMetadata
 import ProviderKit
@@ -15,7 +14,7 @@ import Testing
         let bytes = PhotosFixture.jpeg + Array("B.jpg".utf8)
         let staged = fixture.directory.appending("tmp/copy")
         let path = change == .inPlace ? fixture.path("a.jpg") : staged
-        try PhotosFixture.write(bytes, to: Array(path.utf8))
+        try PhotosFixture.write(bytes, to: path)
         PhotosFixture.touch(path, seconds: 1_000_000)
         if change == .renamed { try PhotosFixture.check(rename(staged, fixture.path("a.jpg"))) }
     }
@@ -66,9 +65,6 @@ import Testing
         chmod(fixture.path("a.jpg"), 0o640)
         try fixture.add("b.jpg", seconds: 2_000_000)
         try await fixture.updated(PhotosFixture.all, new: 1, after: before)
-        let changes = fixture.events.value.dropFirst(before).filter {
-            if case .changed = $0 { true } else { false }
-        }
-        #expect(changes.isEmpty)
+        #expect(fixture.events.value.dropFirst(before).flatMap(\.changed) == [])
     }
 }

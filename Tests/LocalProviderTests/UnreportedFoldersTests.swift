@@ -9,32 +9,34 @@ import Testing
 
 /// Folders of file systems that do not announce changes.
 @Suite(.timeLimit(.minutes(10))) struct UnreportedFoldersTests {
+    /// Returns a folder on a network file system, after the first scan, without events.
+    private func withoutEvents(
+        _ photos: [String] = ["a.jpg"], fault: @escaping @Sendable ([UInt8]) -> Int32 = { _ in 0 }
+    ) async throws -> PhotosFixture {
+        let directory = try TemporaryDirectory()
+        let device = try #require(FileStatus(directory.path)).identity.device
+        let files = FileThreads(port: FileSystemPort(fault: fault, remoteDevices: { [device] }))
+        let folder = try PhotosFixture(directory, photos: photos, files: files)
+        try await folder.ready()
+        folder.session.folder.watcher.stop()
+        return folder
+    }
+
     @Test func `changed folders of a network file system are scanned at each refresh of a watch`()
         async throws
     {
-        let directory = try TemporaryDirectory()
-        let device = try #require(FileStatus(directory.path)).identity.device
         let calls = Observed<[String]>([])
-        let files = FileThreads(
-            port: FileSystemPort(
-                fault: { path in
-                    calls.append(String(decoding: path, as: UTF8.self))
-                    return 0
-                }, remoteDevices: { [device] }))
-        let names = ["x/a.jpg", "y/b.jpg", "y/z/c.jpg"]
-        let folder = try PhotosFixture(directory, photos: names, files: files)
-        try await folder.ready()
-        let notices = try await folder.events.wait { events -> [String]? in
-            events.compactMap { if case .notices(let texts) = $0 { texts } else { nil } }.first
+        let folder = try await withoutEvents(["x/a.jpg", "y/b.jpg", "y/z/c.jpg"]) { path in
+            calls.append(String(decoding: path, as: UTF8.self))
+            return 0
         }
+        let notices = try await folder.events.wait { $0.compactMap(\.notices).first }
         // The limits of the kernel concern all programs.
         let limit = folder.session.folder.watcher.exceededLimit
         #expect(
             notices.first?.contains(limit ?? "4 folders on network or FUSE file systems") == true)
         let session = folder.session
         #expect(session.hasUnreportedFolders)
-        // Without events.
-        session.folder.watcher.stop()
         func rest() async {
             for name in ["", "x", "y", "y/z", "y/new"] {
                 PhotosFixture.touch(folder.path(name), seconds: 1_000_000)
@@ -57,24 +59,12 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path("y/z"))
         await session.refreshUnreported()
         #expect(try await folder.titles() == ["e", "d", "b"])
-        try PhotosFixture.write([], to: Array(folder.path("y/.nomedia").utf8))
+        try PhotosFixture.write([], to: folder.path("y/.nomedia"))
         await session.refreshUnreported()
         #expect(try await folder.titles() == [])
         unlink(folder.path("y/.nomedia"))
         await session.refreshUnreported()
         #expect(try await folder.titles() == ["e", "d", "b"])
-    }
-
-    /// Returns a folder with one photo on a network file system.
-    private func withoutEvents() async throws -> PhotosFixture {
-        let directory = try TemporaryDirectory()
-        let device = try #require(FileStatus(directory.path)).identity.device
-        let files = FileThreads(port: FileSystemPort(remoteDevices: { [device] }))
-        let folder = try PhotosFixture(directory, photos: ["a.jpg"], files: files)
-        try await folder.ready()
-        // Without events.
-        folder.session.folder.watcher.stop()
-        return folder
     }
 
     @Test func `a file that is being written at a refresh is shown by a later one`() async throws {
@@ -93,7 +83,7 @@ import Testing
         async throws
     {
         let folder = try await withoutEvents()
-        try PhotosFixture.write([], to: Array(folder.path(".nomedia").utf8))
+        try PhotosFixture.write([], to: folder.path(".nomedia"))
         await folder.session.refreshUnreported()
         #expect(try await folder.titles() == [])
         #expect(folder.session.hasUnreportedFolders)

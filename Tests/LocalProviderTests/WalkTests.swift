@@ -1,5 +1,4 @@
 import EngineModel
-import FoundationEssentials
 import Glibc
 import ProviderKit
 import System
@@ -90,8 +89,7 @@ import Testing
         for index in 0..<20 {
             PhotosFixture.makeFolder("\(root)/\(index)")
             for photo in 0..<1000 {
-                try PhotosFixture.write(
-                    PhotosFixture.jpeg, to: Array("\(root)/\(index)/\(photo)".utf8))
+                try PhotosFixture.write(PhotosFixture.jpeg, to: "\(root)/\(index)/\(photo)")
             }
         }
         // The scan reads the collected files after a second, and cannot end before it is released.
