@@ -139,13 +139,11 @@ struct CommandTests {
         #expect(result.error == "0\n")
     }
 
-    @Test func `a closed standard output is an error`() async throws {
-        let result = try await Control.shell("exec \"$CTL\" accounts >&-", status: 1)
-        #expect(result.error.contains("Bad file descriptor"))
-    }
-
-    @Test func `a full disk is an error`() async throws {
-        let result = try await Control.shell("exec \"$CTL\" accounts > /dev/full", status: 1)
-        #expect(result.error.contains("No space left"))
+    @Test(arguments: [(">&-", "Bad file descriptor"), ("> /dev/full", "No space left")])
+    func `a closed standard output and a full disk are errors`(
+        redirection: String, message: String
+    ) async throws {
+        let result = try await Control.shell("exec \"$CTL\" accounts \(redirection)", status: 1)
+        #expect(result.error.contains(message))
     }
 }

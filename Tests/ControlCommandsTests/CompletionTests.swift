@@ -105,8 +105,7 @@ struct CompletionTests {
 
     @Test func `completion works without a daemon and does not start it`() async throws {
         let mark = try PrivateBus.current.directory.appending("started")
-        try PrivateBus.current.addService(
-            ServiceName.bus, command: "/usr/bin/touch \(mark)")
+        try PrivateBus.current.addService(ServiceName.bus, command: "/usr/bin/touch \(mark)")
         #expect(try await offers("bash", ["imagefeedctl like "]) == [[]])
         #expect(try await knownOffers("bash", ["imagefeedctl lik"]) == [["like", "likes"]])
         #expect(access(mark, F_OK) != 0)

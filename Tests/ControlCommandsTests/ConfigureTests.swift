@@ -86,10 +86,9 @@ struct ConfigureTests {
     @Test func `configure prints where to register and prompts for the hidden secret`() async throws
     {
         service.manager.unsplash.isConfigured = false
-        let terminal = try Terminal("\"$CTL\" configure unsplash")
-        try await terminal.reply(to: "Client ID: ", "my id\n")
-        try await terminal.reply(to: "Client secret: ", "geheim\n")
-        let screen = try await terminal.screen()
+        let screen = try await Terminal.screen(
+            "\"$CTL\" configure unsplash",
+            replies: ["Client ID: ": "my id\n", "Client secret: ": "geheim\n"])
         #expect(
             screen == """
                 \(FakeProvider.help).
@@ -105,33 +104,27 @@ struct ConfigureTests {
         #expect(service.manager.logins.value.isEmpty)
     }
 
-    @Test func `empty input keeps the settings and starts no login`()
-        async throws
-    {
-        let terminal = try Terminal("\"$CTL\" configure unsplash")
-        try await terminal.reply(to: "Client ID: ", "\n")
-        try await terminal.reply(to: "Client secret: ", "\n")
-        let screen = try await terminal.screen(status: 1)
+    @Test func `empty input keeps the settings and starts no login`() async throws {
+        let screen = try await Terminal.screen(
+            "\"$CTL\" configure unsplash",
+            replies: ["Client ID: ": "\n", "Client secret: ": "\n"], status: 1)
         #expect(screen.contains("Unsplash is already configured"))
         #expect(service.manager.unsplash.settings.value == [])
         #expect(service.manager.logins.value.isEmpty)
     }
 
     @Test func `Ctrl-D at the client ID cancels the configuration`() async throws {
-        let terminal = try Terminal("\"$CTL\" configure unsplash")
-        try await terminal.reply(to: "Client ID: ", "\u{4}")
-        let screen = try await terminal.screen(status: 130)
+        let screen = try await Terminal.screen(
+            "\"$CTL\" configure unsplash", replies: ["Client ID: ": "\u{4}"], status: 130)
         #expect(screen.contains("\nimagefeedctl: Nothing was entered."))
         #expect(!screen.contains("Client secret"))
         #expect(service.manager.unsplash.settings.value == [])
     }
 
     @Test func `Ctrl-C at the secret restores the terminal`() async throws {
-        let terminal = try Terminal(
-            "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true)
-        try await terminal.reply(to: "Client ID: ", "a\n")
-        try await terminal.reply(to: "Client secret: ", "\u{3}")
-        let screen = try await terminal.screen(status: nil)
+        let screen = try await Terminal.screen(
+            "trap : INT; \"$CTL\" configure unsplash; echo $?; stty -a", isShell: true,
+            replies: ["Client ID: ": "a\n", "Client secret: ": "\u{3}"], status: nil)
         #expect(screen.contains("130\n"))
         #expect(screen.contains(" echo "))
         #expect(service.manager.unsplash.settings.value == [])

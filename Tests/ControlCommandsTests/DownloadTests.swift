@@ -14,8 +14,7 @@ struct DownloadTests {
     /// Creates and returns the working folder of the program.
     private func folder() throws -> String {
         let path = try PrivateBus.current.directory.appending("downloads")
-        try FileManager.default.createDirectory(
-            atPath: path, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         return path
     }
 
@@ -49,8 +48,7 @@ struct DownloadTests {
     }
 
     @Test func `a saved file has the default mode of new files`() async throws {
-        try await Control.shell(
-            "cd '\(try folder())' && umask 027 && exec \"$CTL\" download 7")
+        try await Control.shell("cd '\(try folder())' && umask 027 && exec \"$CTL\" download 7")
         var status = stat()
         #expect(stat(try folder() + "/7.jpg", &status) == 0)
         #expect(status.st_mode & 0o777 == 0o640)

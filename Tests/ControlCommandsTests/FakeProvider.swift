@@ -37,8 +37,7 @@ final class FakeProvider {
         self.settings.append(
             settings.mapValues { value in
                 guard let descriptor = value.fileDescriptor else { return value.string ?? "?" }
-                let file = FileHandle(
-                    fileDescriptor: descriptor.rawValue, closeOnDealloc: false)
+                let file = FileHandle(fileDescriptor: descriptor.rawValue, closeOnDealloc: false)
                 return String(decoding: file.readDataToEndOfFile(), as: UTF8.self)
             })
         isConfigured = isConfigured || settings.count == 2

@@ -43,15 +43,15 @@ struct LanguageTests {
     /// - Returns: The variables with which the program uses it.
     private func settings() async throws -> [String: String] {
         let texts = Self.catalog.map { "msgid \"\($0)\"\nmsgstr \"\($1)\"\n" }
-        return try await TestCatalog(
-            texts.joined(), in: PrivateBus.current.directory
-        ).environment
+        return try await TestCatalog(texts.joined(), in: PrivateBus.current.directory).environment
     }
 
+    /// Returns the screen of a command, by default with the catalog.
     private func screen(
-        _ command: String, _ settings: [String: String], input: String = ""
+        _ command: String, _ settings: [String: String]? = nil, input: String = ""
     ) async throws -> String {
-        let settings = settings.merging(["TERM": "dumb"]) { $1 }
+        var settings = if let settings { settings } else { try await self.settings() }
+        settings["TERM"] = "dumb"
         return try await Terminal("\"$CTL\" \(command)", settings, input: input)
             .screen(status: nil)
     }
@@ -59,9 +59,8 @@ struct LanguageTests {
     @Test func `a table on a terminal has headings and states in the language of the user`()
         async throws
     {
-        let settings = try await settings()
         service.account.pending = ["1"]
-        let screen = try await screen("accounts", settings)
+        let screen = try await screen("accounts")
         #expect(screen.contains("BENUTZERKONTO  "))
         #expect(screen.contains("  betriebsbereit"))
         #expect(!screen.contains("ready"))
@@ -133,22 +132,20 @@ struct LanguageTests {
     func `a question accepts a reply in the language of the user`(
         input: String, calls: [String]
     ) async throws {
-        let settings = try await settings()
-        let screen = try await screen("logout", settings, input: input)
+        let screen = try await screen("logout", input: input)
         #expect(screen.contains(" abmelden? [j/N] "))
         #expect(service.account.calls.value == calls)
     }
 
     @Test func `help names the values and the default in the language of the user`() async throws {
-        let settings = try await settings()
-        let words = try await screen("image --help", settings).split { $0.isWhitespace }
+        let words = try await screen("image --help").split { $0.isWhitespace }
         #expect(words.contains("(Werte:") && words.contains("Vorgabe:"))
         #expect(!words.contains("default:"))
-        #expect(try await screen("download --help", settings).contains("(Vorgabe:"))
+        #expect(try await screen("download --help").contains("(Vorgabe:"))
     }
 
     @Test func `help has translated headings, and its lines fit into the terminal`() async throws {
-        let screen = try await screen("status --help", try await settings())
+        let screen = try await screen("status --help")
         #expect(screen.contains("ÜBERBLICK:\nZeigt die Zustände des Dienstes"))
         #expect(screen.contains("AUFRUF:\n       imagefeedctl status"))
         #expect(screen.contains("EINSTELLUNGEN:\n"))
@@ -163,7 +160,7 @@ struct LanguageTests {
     }
 
     @Test func `a photo has translated names of properties on a terminal`() async throws {
-        let neutral = try await screen("photo 7", try await settings())
+        let neutral = try await screen("photo 7")
         #expect(neutral.contains("aufgenommen"))
         #expect(neutral.contains("2026-11-2"))
     }

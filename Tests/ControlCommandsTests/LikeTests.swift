@@ -37,8 +37,7 @@ struct LikeTests {
         let reason = "The API key lacks the permission asset.update; edit the key."
         #expect(result.message(provider: "Immich", problem: reason)?.hasPrefix(reason) == true)
         let daily = result.message(provider: "Picture of the day", isWithoutUsers: true)
-        #expect(
-            daily == "Picture of the day has no likes. The like is stored on this computer.")
+        #expect(daily == "Picture of the day has no likes. The like is stored on this computer.")
     }
 
     @Test(arguments: [("none", "", true), ("none", "landlock", false), ("key", "", false)])

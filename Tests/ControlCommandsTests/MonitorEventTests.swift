@@ -83,10 +83,7 @@ struct MonitorEventTests {
 
     @Test func `each of many changed photos is an event`() throws {
         let photos = ["7", "8"].map { id in
-            [
-                "id": Variant.string(id), "account": .objectPath(account),
-                "album": .string("See"),
-            ]
+            ["id": Variant.string(id), "account": .objectPath(account), "album": .string("See")]
         }
         let signal = try BusMessage(.signal(account, .feed, "PhotosChanged"), photos)
         let events = MonitorEvent.events(in: signal)

@@ -10,11 +10,12 @@ struct PasswordTests {
     private var service: FakeService { .current }
 
     @Test func `registration prompts for a name and twice for a hidden password`() async throws {
-        let terminal = try Terminal("\"$CTL\" login local --register")
-        try await terminal.reply(to: "User name: ", " ada \n")
-        try await terminal.reply(to: "Password (empty for none): ", "geheim\n")
-        try await terminal.reply(to: "Password again: ", "geheim\n")
-        let screen = try await terminal.screen()
+        let screen = try await Terminal.screen(
+            "\"$CTL\" login local --register",
+            replies: [
+                "User name: ": " ada \n", "Password (empty for none): ": "geheim\n",
+                "Password again: ": "geheim\n",
+            ])
         #expect(
             screen == """
                 User name:  ada \n\
@@ -26,26 +27,23 @@ struct PasswordTests {
                 """)
         let login = try #require(service.manager.logins.value.last)
         #expect(login.password == "geheim")
-        #expect(login.options["username"] == .string("ada"))
-        #expect(login.options["register"] == .bool(true))
+        let options = [login.options["username"], login.options["register"]]
+        #expect(options == [.string("ada"), .bool(true)])
     }
 
     @Test func `an empty password registers a user without a password`() async throws {
-        let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-        try await terminal.reply(to: "Password (empty for none): ", "\n")
-        try await terminal.screen()
+        try await Terminal.screen(
+            "\"$CTL\" login local --register --username ada",
+            replies: ["Password (empty for none): ": "\n"])
         let options: [String: Variant] = ["username": .string("ada"), "register": .bool(true)]
         #expect(service.manager.logins.value.map(\.options) == [options])
     }
 
     @Test(arguments: [["--username", "ada"], []])
     func `registration without a password does not prompt`(name: [String]) async throws {
-        let line = (["login", "local", "--register", "--no-password"] + name)
-            .joined(separator: " ")
-        let terminal = try Terminal("\"$CTL\" \(line)")
-        let screen = try await terminal.screen()
-        #expect(
-            screen == "local_ada\nList the photos with “imagefeedctl feed”.\n")
+        let words = ["login", "local", "--register", "--no-password"] + name
+        let screen = try await Terminal("\"$CTL\" \(words.joined(separator: " "))").screen()
+        #expect(screen == "local_ada\nList the photos with “imagefeedctl feed”.\n")
         let user = try #require(getpwuid(getuid())?.pointee.pw_name.map { String(cString: $0) })
         let options: [String: Variant] = [
             "username": .string(name.last ?? user), "register": .bool(true),
@@ -54,19 +52,18 @@ struct PasswordTests {
     }
 
     @Test func `Ctrl-D at the password prompt cancels the registration`() async throws {
-        let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-        // Ctrl-D
-        try await terminal.reply(to: "Password (empty for none): ", "\u{4}")
-        let screen = try await terminal.screen(status: 130)
+        let screen = try await Terminal.screen(
+            "\"$CTL\" login local --register --username ada",
+            replies: ["Password (empty for none): ": "\u{4}"], status: 130)
         #expect(screen.contains("\nimagefeedctl: Nothing was entered."))
         #expect(service.manager.logins.value.isEmpty)
     }
 
     @Test func `two different passwords cancel the registration`() async throws {
-        let terminal = try Terminal("\"$CTL\" login local --register --username ada")
-        try await terminal.reply(to: "Password (empty for none): ", "geheim\n")
-        try await terminal.reply(to: "Password again: ", "geheum\n")
-        let screen = try await terminal.screen(status: 1)
+        let screen = try await Terminal.screen(
+            "\"$CTL\" login local --register --username ada",
+            replies: ["Password (empty for none): ": "geheim\n", "Password again: ": "geheum\n"],
+            status: 1)
         #expect(screen.contains("The second password differs from the first one."))
         #expect(service.manager.logins.value.isEmpty)
     }
@@ -75,9 +72,9 @@ struct PasswordTests {
     func `login prompts for a password if the daemon requires one`(
         typed: String, status: Int32
     ) async throws {
-        let terminal = try Terminal("\"$CTL\" login local --username grace")
-        try await terminal.reply(to: "Password: ", "\(typed)\n")
-        let screen = try await terminal.screen(status: status)
+        let screen = try await Terminal.screen(
+            "\"$CTL\" login local --username grace", replies: ["Password: ": "\(typed)\n"],
+            status: status)
         #expect(!screen.contains(typed))
         #expect(service.manager.logins.value.map(\.password) == [nil, typed])
     }
@@ -94,8 +91,7 @@ struct PasswordTests {
 
     @Test func `a key is sufficient for a provider without user names`() async throws {
         service.manager.local.hasNames = false
-        try await Control.expectSuccess(
-            ["login", "local", "--password-file", "-"], input: "key\n")
+        try await Control.expectSuccess(["login", "local", "--password-file", "-"], input: "key\n")
         #expect(service.manager.logins.value.map(\.password) == ["key"])
     }
 

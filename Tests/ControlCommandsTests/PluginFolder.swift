@@ -47,8 +47,7 @@ final class PluginFolder {
 
     /// The beginning of a JPEG file.
     nonisolated static var image: LoopbackResponse {
-        LoopbackResponse(
-            headers: [("Content-Type", "image/jpeg")], body: [0xff, 0xd8, 0xff, 0xe0])
+        LoopbackResponse(headers: [("Content-Type", "image/jpeg")], body: [0xff, 0xd8, 0xff, 0xe0])
     }
 
     /// The path of a manifest.
@@ -168,19 +167,21 @@ final class PluginFolder {
         _ id: String, _ arguments: [String], input: String = "", status: Int32?,
         location: SourceLocation = #_sourceLocation
     ) async throws -> Report {
-        let result = try await ChildProcess(
-            Control.path,
-            ["provider", "test", "--set", "AllowLoopback=true", "--json"] + arguments + [
-                manifest(id)
-            ],
-            environment: directory.environment, input: input
-        ).result()
+        let result = try await start(["--json"] + arguments, of: id, input: input).result()
         var report = try JSONDecoder().decode(Report.self, from: Data(result.output.utf8))
         #expect(result.error == "", sourceLocation: location)
         if case .code(let code) = result.exit { report.exit = code }
         if let status { #expect(report.exit == status, sourceLocation: location) }
         try await waitForEnd()
         return report
+    }
+
+    /// Starts the test of a plugin, without a bus.
+    func start(_ arguments: [String], of id: String, input: String = "") throws -> ChildProcess {
+        let words = ["provider", "test", "--set", "AllowLoopback=true"]
+        return try ChildProcess(
+            Control.path, words + arguments + [manifest(id)], environment: directory.environment,
+            input: input)
     }
 
     /// Waits until no process of the plugin is there. The kernel ends one in a sandbox a moment after the sandbox.

@@ -93,8 +93,7 @@ struct ProviderTestTests {
             let path = request.target.split(separator: "/").map(String.init)
             return switch (path.first, path.last) {
             case ("p183-sharedstreams.icloud.com", "webstream"):
-                LoopbackResponse(
-                    330, json: #"{"X-Apple-MMe-Host":"p99-sharedstreams.icloud.com"}"#)
+                LoopbackResponse(330, json: #"{"X-Apple-MMe-Host":"p99-sharedstreams.icloud.com"}"#)
             case ("p99-sharedstreams.icloud.com", let method?):
                 LoopbackResponse(
                     json: PluginFolder.answer("icloud_album", method)
@@ -137,8 +136,7 @@ struct ProviderTestTests {
             case ("GET", "/api/v1/photos") where query.contains("favorite=true"):
                 LoopbackResponse(json: "[\(PluginFolder.favorite)]")
             case ("GET", let path) where path.hasPrefix("/api/v1/"):
-                LoopbackResponse(
-                    json: PluginFolder.answer("photoprism", String(path.dropFirst(8))))
+                LoopbackResponse(json: PluginFolder.answer("photoprism", String(path.dropFirst(8))))
             case (_, let path) where path.hasSuffix("/like") && !isUnknown:
                 LoopbackResponse(json: "{}")
             default: LoopbackResponse(404, json: "{}")
@@ -177,8 +175,7 @@ struct ProviderTestTests {
             body: """
                 if method == 'describeLogin':
                     server = params["account"]["server"]
-                    answer({"name": server, "start_url": server + "/start"})
-                    continue
+                    answer({"name": server, "start_url": server + "/start"}); continue
                 """, keys: "LastingPlaces=true", authentication: "Type=polling")
         let server = ["--server", folder.server.origin]
         let report = try await folder.test("odd", server, status: 0)
@@ -245,9 +242,12 @@ struct ProviderTestTests {
         #expect(failed.first?.findings.first?.contains(text) == true, "\(failed)")
     }
 
-    /// A plugin with one fault.
-    struct Fault: CustomTestStringConvertible {
-        let name: String
+    /// The fault of a plugin.
+    struct Fault {
+        /// A part of the finding of a fault that is a failure.
+        var failure: String?
+        /// A part of the finding of one that is a warning.
+        var warning: String?
         var opening = ""
         /// The results of calls in Python, by their methods.
         var answers: [String: String] = [:]
@@ -258,13 +258,6 @@ struct ProviderTestTests {
         var keys = ""
         var capabilities = "feed;"
         var sources = "home;"
-        /// The section of the manual page that has the rule.
-        let section: String
-        /// A part of the finding.
-        let text: String
-        var isWarning = false
-
-        var testDescription: String { name }
 
         /// The statements of the plugin before a call is answered.
         var statements: String {
@@ -276,366 +269,315 @@ struct ProviderTestTests {
         }
     }
 
-    nonisolated static let faults = [
-        Fault(
-            name: "output that is not JSON",
-            body: "if method == 'page': print('hello', flush=True); continue",
-            section: "THE PROTOCOL", text: "hello"),
-        Fault(
-            name: "pages without an end", opening: "counter = 100",
-            body: """
-                if method == 'page':
-                    counter += 1
-                    answer({"photos": [photo(counter)], "next": "2"})
-                    continue
-                """, section: "Calls of the daemon", text: "occurs twice"),
-        Fault(
-            name: "a photo on two pages",
-            body: """
-                if method == 'page' and place == '2': answer({"photos": [photo(10)]}); continue
-                """, section: "Calls of the daemon", text: "on two pages"),
-        Fault(
-            name: "a host that is not in the manifest",
-            body: "if method == 'page' and place == '1': ask({'url': 'https://example.org/feed'})",
-            section: "Calls and notifications of the program", text: "https://example.org/feed"),
-        Fault(
-            name: "a page with too many photos",
-            body: """
-                if method == 'page' and place == '1':
-                    answer({"photos": [photo(index) for index in range(501)]})
-                    continue
-                """, section: "Calls of the daemon", text: "501"),
-        Fault(
-            name: "a message that is too long",
-            answers: ["page": "{'photos': [], 'pad': 'x' * (9 << 20)}"], section: "LIMITS",
-            text: "The plugin failed"),
-        Fault(
-            name: "an exit at the start", opening: "sys.exit(3)", section: "THE PROTOCOL",
-            text: "status 3"),
-        Fault(
-            name: "a text with control characters", photos: "{**photo(10), 'title': 'a\\u0007b'}",
-            section: "Photos", text: "“title”", isWarning: true),
-        Fault(
-            name: "an image at another host",
-            body: """
-                if method == 'page':
-                    answer({"photos": [{"id": "10", "images": {"full": "https://example.org/1"}}]})
-                    continue
-                if method == 'image': answer({"url": "https://example.org/1"}); continue
-                """, section: "Photos", text: "https://example.org"),
-        Fault(
-            name: "an image that is not an image", photos: "photo(10, 'text')", section: "Photos",
-            text: "not an image"),
-        Fault(
-            name: "an unknown photo that is a failure",
-            body:
-                "if method == 'photo' and not params['photo'].isdigit(): refuse('failed'); continue",
-            section: "Errors", text: "not-found"),
-        Fault(
-            name: "other IDs after a restart", opening: "number = int.from_bytes(os.urandom(6))",
-            photos: "photo(number)", section: "TESTING", text: "other IDs"),
-        Fault(
-            name: "a process that does not end", ending: "while True: time.sleep(60)",
-            section: "LIMITS", text: "killed"),
-        Fault(
-            name: "a user ID with a blank",
-            answers: ["identify": "{'username': 'ada', 'user_id': 'a b'}"],
-            section: "Calls of the daemon", text: "user_id"),
-        Fault(
-            name: "a user ID of a profile with a blank",
-            answers: ["profile": "{'username': 'ada', 'user_id': 'a b'}"],
-            capabilities: "feed;profile;", section: "Calls of the daemon",
-            text: "profile.user_id"),
-        Fault(
-            name: "an unknown photo that is an invalid argument",
-            body: """
-                if method == 'photo' and not params['photo'].isdigit():
-                    refuse('invalid-argument')
-                    continue
-                """, section: "Errors", text: "not-found", isWarning: true),
-        Fault(
-            name: "a call that is cancelled without a request",
-            body: "if method == 'profile': refuse('cancelled'); continue",
-            capabilities: "feed;profile;", section: "Calls of the daemon", text: "was cancelled"),
-        Fault(
-            name: "an avatar at another host",
-            answers: ["profile": "{'username': 'ada', 'avatar_url': 'https://example.org/a'}"],
-            capabilities: "feed;profile;", section: "Calls of the daemon",
-            text: "profile.avatar_url"),
-        Fault(
-            name: "a relative address of an avatar",
-            answers: ["profile": "{'username': 'ada', 'avatar_url': '/a'}"],
-            capabilities: "feed;profile;", section: "Calls of the daemon",
-            text: "profile.avatar_url is not an absolute address"),
-        Fault(
-            name: "a relative address of an image",
-            body: """
-                if method == 'page': answer({"photos": [{"id": "10"}]}); continue
-                if method == 'image': answer({"url": "/1"}); continue
-                """, section: "Photos", text: "image.url is not an absolute address"),
-        Fault(
-            name: "a call that is refused as not supported", capabilities: "feed;profile;",
-            section: "Calls of the daemon", text: "does not support the call"),
-        Fault(
-            name: "a call that is refused",
-            body: "if method == 'profile': refuse('failed'); continue",
-            capabilities: "feed;profile;", section: "Calls of the daemon",
-            text: "refused the call"),
-        Fault(
-            name: "a source that is listed twice",
-            answers: ["sources": "{'sources': [source('home')] * 2}"],
-            section: "Calls of the daemon", text: "listed twice"),
-        Fault(
-            name: "a source that the manifest does not name",
-            answers: ["sources": "{'sources': [source('home'), source('b')]}"],
-            section: "Calls of the daemon", text: "“b” matches no entry", isWarning: true),
-        Fault(
-            name: "a default source that is not listed", answers: ["sources": "{'sources': []}"],
-            section: "Calls of the daemon", text: "DefaultSource", isWarning: true),
-        Fault(
-            name: "likes that are not listed", answers: ["setLiked": "{}"],
-            capabilities: "feed;like;", sources: "home;likes;", section: "Calls of the daemon",
-            text: "“likes” is not listed", isWarning: true),
-        Fault(
-            name: "a page that is not an object", answers: ["page": "[]"],
-            section: "Calls of the daemon", text: "not an object"),
-        Fault(
-            name: "a photo without an ID", photos: "{'title': 'a'}", section: "Photos",
-            text: "page.photos[0].id"),
-        Fault(
-            name: "a photo that is on one page twice", photos: "photo(10), photo(10)",
-            section: "Photos", text: "several times", isWarning: true),
-        Fault(
-            name: "a member that is unknown", photos: "{**photo(10), 'odd': 1}", section: "Photos",
-            text: "“odd” is unknown", isWarning: true),
-        Fault(
-            name: "a color that is not valid", photos: "{**photo(10), 'color': 'red'}",
-            section: "Photos", text: "“color” is not valid", isWarning: true),
-        Fault(
-            name: "an image of an unknown size",
-            photos:
-                "{**photo(10), 'images': {'full': link('photo.jpg'), 'huge': link('photo.jpg')}}",
-            section: "Photos", text: "images.huge"),
-        Fault(
-            name: "entries of some photos only", photos: "{**photo(10), 'entry': 'b'}, photo(11)",
-            section: "Photos", text: "Only some photos", isWarning: true),
-        Fault(
-            name: "entries in ascending order",
-            answers: [
-                "page":
-                    "{'photos': [{**photo(10), 'entry': 'a'}, {**photo(11), 'entry': 'b'}], 'end': 'a'}"
-            ],
-            section: "Photos", text: "follows the lower entry"),
-        Fault(
-            name: "places that do not last", opening: "counter = 1000",
-            body: """
-                if method == 'page' and place == '2':
-                    counter += 1
-                    answer({"photos": [photo(counter)]})
-                    continue
-                """, keys: "LastingPlaces=true", section: "The group Provider",
-            text: "same photos again"),
-        Fault(
-            name: "another photo than the requested one", answers: ["photo": "photo(99)"],
-            section: "Calls of the daemon", text: "another photo"),
-        Fault(
-            name: "a photo without an image",
-            body: """
-                if method == 'page': answer({"photos": [{"id": "10"}]}); continue
-                if method == 'image': answer({}); continue
-                """, section: "Photos", text: "Neither the photo"),
-        Fault(
-            name: "an image that is missing", photos: "photo(10, 'missing')", section: "Photos",
-            text: "returned status 404"),
-        Fault(
-            name: "an image that is a page of HTML", photos: "photo(10, 'page')", section: "Photos",
-            text: "HTML page"),
-        Fault(
-            name: "an unknown photo with a result", answers: ["photo": "photo(params['photo'])"],
-            section: "Errors", text: "returned a result", isWarning: true),
-        Fault(
-            name: "an unknown source with a result", sources: "home;album:*;", section: "Errors",
-            text: "returned a result", isWarning: true),
-        Fault(
-            name: "an unknown source that is a failure",
-            body: """
-                if method == 'page' and params['source'] != 'home': refuse('failed'); continue
-                """, sources: "home;album:*;", section: "Errors", text: "not-found"),
-        Fault(
-            name: "an unknown place that is a failure",
-            body: "if method == 'page' and not place.isdigit(): refuse('failed'); continue",
-            section: "Errors", text: "stale-cursor"),
-        Fault(
-            name: "a second call that fails", opening: "counter = 0",
-            body: """
-                if method == 'sources':
-                    counter += 1
-                    if counter == 2: refuse('failed'); continue
-                """, section: "THE PROTOCOL", text: "refused the call"),
-        Fault(
-            name: "a place that is stale after a restart", opening: "number = os.urandom(4).hex()",
-            body: """
-                if method == 'page':
-                    run, _, page = place.rpartition('-')
-                    if place != '1' and run != number: refuse('stale-cursor'); continue
-                    page = int(page)
-                    answer({"photos": [photo(page)], "next": f"{number}-{page + 1}" if page < 3 else None})
-                    continue
-                """, section: "TESTING", text: "is stale", isWarning: true),
-        Fault(
-            name: "other photos at a place after a restart",
-            opening: "other = int.from_bytes(os.urandom(6))",
-            body:
-                "if method == 'page' and place == '2': answer({'photos': [photo(other)]}); continue",
-            section: "TESTING", text: "leads to other photos"),
-        Fault(
-            name: "an unknown notification",
-            body: "if method == 'page': write({'method': 'hello', 'params': {}})",
-            section: "Calls and notifications of the program", text: "“hello”", isWarning: true),
-        Fault(
-            name: "a message of more than half of the limit",
-            answers: ["identify": "{'username': 'ada', 'pad': 'x' * (5 << 20)}"], section: "LIMITS",
-            text: "A message has", isWarning: true),
-        Fault(
-            name: "a photo among the likes that is not liked",
-            answers: [
-                "sources": "{'sources': [source('home'), source('likes', 'likes')]}",
-                "setLiked": "{}",
-            ],
-            body: """
-                if method == 'page' and params['source'] == 'likes':
-                    answer({"photos": [{**photo(10), "liked": False}]})
-                    continue
-                """, capabilities: "feed;like;", sources: "home;likes;", section: "Photos",
-            text: "“liked” is false"),
-        Fault(
-            name: "a title with HTML", photos: "{**photo(10), 'title': '<b>Fog</b>'}",
-            section: "Photos", text: "“title” contains HTML", isWarning: true),
-        Fault(
-            name: "a title with a character reference",
-            photos: "{**photo(10), 'title': 'Fog &amp; rain'}", section: "Photos",
-            text: "“title” contains HTML", isWarning: true),
-        Fault(
-            name: "a call that is answered twice",
-            body: "if method == 'identify': answer({'username': 'ada'})", section: "THE PROTOCOL",
-            text: "the result of an unknown call"),
-        Fault(
-            name: "an end after an answer",
-            body: "if method == 'photo': answer(photo(params['photo'])); sys.exit(1)",
-            section: "THE PROTOCOL", text: "status 1"),
-        Fault(
-            name: "a text of more than 5000 characters",
-            photos: "{**photo(10), 'text': 'x' * 5001}", section: "Photos",
-            text: "“text” has more than 5000 characters", isWarning: true),
-        Fault(
-            name: "a full image that is missing",
-            photos: "{'id': '10', 'images': {'thumb': link('photo.jpg'), 'full': link('missing')}}",
-            section: "Photos", text: "missing returned status 404"),
-        Fault(
-            name: "a full image that is no image",
-            photos: "{'id': '10', 'images': {'thumb': link('photo.jpg'), 'full': link('text')}}",
-            section: "Photos", text: "text is not an image"),
-        Fault(
-            name: "another media type than that of the image",
-            photos: "{**photo(10), 'media_type': 'image/png'}", section: "Photos",
-            text: "“media_type” is image/png", isWarning: true),
-        Fault(
-            name: "a search that fails",
-            body: "if method == 'page' and params['source'] != 'home': refuse('failed'); continue",
-            capabilities: "feed;search;", sources: "home;search:*;", section: "The group Provider",
-            text: "refused the call"),
-        Fault(
-            name: "words of a search that are not encoded",
-            body: """
-                if method == 'page' and params['source'] != 'home':
-                    words = params["source"][7:].replace(" ", "%20").replace("#", "%23")
-                    ask({"url": link("search?q=" + words)})
-                """, capabilities: "feed;search;", sources: "home;search:*;",
-            section: "The group Provider", text: "not encoded"),
-        Fault(
-            name: "the oldest photo first",
-            photos: "{**photo(id), 'created': 1700000000 + id} for id in range(3)",
-            section: "Calls of the daemon", text: "oldest photo", isWarning: true),
-        Fault(
-            name: "a photo that differs from its page",
-            body: """
-                if method == 'photo' and params['photo'].isdigit():
-                    answer({**photo(params['photo']), 'title': 'Other'})
-                    continue
-                """, section: "Calls of the daemon", text: "differ in title", isWarning: true),
-        Fault(
-            name: "a request for each photo",
-            body: """
-                if method == 'page':
-                    for id in range(6): ask({"url": link("photo.jpg")})
-                    answer({"photos": [photo(id) for id in range(6)]})
-                    continue
-                """, section: "Calls of the daemon", text: "took 6 requests", isWarning: true),
-        Fault(
-            name: "likes without their call",
-            answers: ["sources": "{'sources': [source('home'), source('likes', 'likes')]}"],
-            capabilities: "feed;like;", sources: "home;likes;", section: "Calls of the daemon",
-            text: "does not support the call"),
-        Fault(
-            name: "a repeated unlike that fails",
-            answers: ["sources": "{'sources': [source('home'), source('likes', 'likes')]}"],
-            body: """
-                if method == 'setLiked':
-                    refuse('not-found' if params['photo'] == 'imagefeed-provider-test-unknown' else 'refused')
-                    continue
-                if method == 'page' and params['source'] == 'home':
-                    answer({"photos": [{**photo(10), "liked": False}]})
-                    continue
-                """, capabilities: "feed;like;", sources: "home;likes;",
-            section: "Calls of the daemon", text: "A repeated unlike fails"),
-        Fault(
-            name: "pages of new photos without an end",
-            body: """
-                if method == 'page' and place.isdigit():
-                    answer({"photos": [photo(int(place))], "next": str(int(place) + 1)})
-                    continue
-                """, section: "Calls of the daemon", text: "do not end after 20 pages",
-            isWarning: true),
-        Fault(
-            name: "a page without photos that is not the last one",
-            answers: [
-                "page":
-                    "{'photos': [photo(10)] if place == '1' else [], 'next': '2' if place == '1' else '3' if place == '2' else None}"
-            ],
-            section: "Calls of the daemon", text: "A page without photos", isWarning: true),
-        Fault(
-            name: "a place that is known to one process", opening: "places = set()",
-            body: """
-                if method == 'page':
-                    if place != '1' and place not in places: refuse('not-found'); continue
-                    places.add('2')
-                    answer({"photos": [photo(10 if place == '1' else 20)], "next": '2' if place == '1' else None})
-                    continue
-                """, section: "TESTING", text: "refused the call"),
-        Fault(
-            name: "a last line on standard error",
-            body: "if method == 'page': print('last words', file=sys.stderr); sys.exit(1)",
-            section: "THE PROTOCOL", text: "status 1"),
+    /// The faults, by the section of the manual page that has the rule.
+    nonisolated static let faults: KeyValuePairs<String, KeyValuePairs<String, Fault>> = [
+        "THE PROTOCOL": [
+            "output that is not JSON": Fault(
+                failure: "hello",
+                body: "if method == 'page': print('hello', flush=True); continue"),
+            "an exit at the start": Fault(failure: "status 3", opening: "sys.exit(3)"),
+            "a second call that fails": Fault(
+                failure: "refused the call", opening: "counter = 0",
+                body: """
+                    if method == 'sources':
+                        counter += 1
+                        if counter == 2: refuse('failed'); continue
+                    """),
+            "a call that is answered twice": Fault(
+                failure: "the result of an unknown call",
+                body: "if method == 'identify': answer({'username': 'ada'})"),
+            "an end after an answer": Fault(
+                failure: "status 1",
+                body: "if method == 'photo': answer(photo(params['photo'])); sys.exit(1)"),
+            "a last line on standard error": Fault(
+                failure: "status 1",
+                body: "if method == 'page': print('last words', file=sys.stderr); sys.exit(1)"),
+        ],
+        "Calls of the daemon": [
+            "pages without an end": Fault(
+                failure: "occurs twice", opening: "counter = 100",
+                body: """
+                    if method == 'page':
+                        counter += 1
+                        answer({"photos": [photo(counter)], "next": "2"}); continue
+                    """),
+            "a photo on two pages": Fault(
+                failure: "on two pages",
+                body: """
+                    if method == 'page' and place == '2': answer({"photos": [photo(10)]}); continue
+                    """),
+            "a page with too many photos": Fault(
+                failure: "501",
+                body: """
+                    if method == 'page' and place == '1':
+                        answer({"photos": [photo(index) for index in range(501)]}); continue
+                    """),
+            "a user ID with a blank": Fault(
+                failure: "user_id", answers: ["identify": "{'username': 'ada', 'user_id': 'a b'}"]),
+            "a user ID of a profile with a blank": Fault(
+                failure: "profile.user_id",
+                answers: ["profile": "{'username': 'ada', 'user_id': 'a b'}"],
+                capabilities: "feed;profile;"),
+            "a call that is cancelled without a request": Fault(
+                failure: "was cancelled",
+                body: "if method == 'profile': refuse('cancelled'); continue",
+                capabilities: "feed;profile;"),
+            "an avatar at another host": Fault(
+                failure: "profile.avatar_url",
+                answers: ["profile": "{'username': 'ada', 'avatar_url': 'https://example.org/a'}"],
+                capabilities: "feed;profile;"),
+            "a relative address of an avatar": Fault(
+                failure: "profile.avatar_url is not an absolute address",
+                answers: ["profile": "{'username': 'ada', 'avatar_url': '/a'}"],
+                capabilities: "feed;profile;"),
+            "a call that is refused as not supported":
+                Fault(failure: "does not support the call", capabilities: "feed;profile;"),
+            "a call that is refused": Fault(
+                failure: "refused the call",
+                body: "if method == 'profile': refuse('failed'); continue",
+                capabilities: "feed;profile;"),
+            "a source that is listed twice": Fault(
+                failure: "listed twice", answers: ["sources": "{'sources': [source('home')] * 2}"]),
+            "a source that the manifest does not name": Fault(
+                warning: "“b” matches no entry",
+                answers: ["sources": "{'sources': [source('home'), source('b')]}"]),
+            "a default source that is not listed":
+                Fault(warning: "DefaultSource", answers: ["sources": "{'sources': []}"]),
+            "likes that are not listed": Fault(
+                warning: "“likes” is not listed", answers: ["setLiked": "{}"],
+                capabilities: "feed;like;", sources: "home;likes;"),
+            "a page that is not an object":
+                Fault(failure: "not an object", answers: ["page": "[]"]),
+            "another photo than the requested one":
+                Fault(failure: "another photo", answers: ["photo": "photo(99)"]),
+            "the oldest photo first": Fault(
+                warning: "oldest photo",
+                photos: "{**photo(id), 'created': 1700000000 + id} for id in range(3)"),
+            "a photo that differs from its page": Fault(
+                warning: "differ in title",
+                body: """
+                    if method == 'photo' and params['photo'].isdigit():
+                        answer({**photo(params['photo']), 'title': 'Other'}); continue
+                    """),
+            "a request for each photo": Fault(
+                warning: "took 6 requests",
+                body: """
+                    if method == 'page':
+                        for id in range(6): ask({"url": link("photo.jpg")})
+                        answer({"photos": [photo(id) for id in range(6)]}); continue
+                    """),
+            "likes without their call": Fault(
+                failure: "does not support the call",
+                answers: ["sources": "{'sources': [source('home'), source('likes', 'likes')]}"],
+                capabilities: "feed;like;", sources: "home;likes;"),
+            "a repeated unlike that fails": Fault(
+                failure: "A repeated unlike fails",
+                answers: ["sources": "{'sources': [source('home'), source('likes', 'likes')]}"],
+                body: """
+                    if method == 'setLiked':
+                        refuse('not-found' if params['photo'] == 'imagefeed-provider-test-unknown' else 'refused'); continue
+                    if method == 'page' and params['source'] == 'home':
+                        answer({"photos": [{**photo(10), "liked": False}]}); continue
+                    """,
+                capabilities: "feed;like;", sources: "home;likes;"),
+            "pages of new photos without an end": Fault(
+                warning: "do not end after 20 pages",
+                body: """
+                    if method == 'page' and place.isdigit():
+                        answer({"photos": [photo(int(place))], "next": str(int(place) + 1)}); continue
+                    """),
+            "a page without photos that is not the last one": Fault(
+                warning: "A page without photos",
+                answers: [
+                    "page":
+                        "{'photos': [photo(10)] if place == '1' else [], 'next': '2' if place == '1' else '3' if place == '2' else None}"
+                ]),
+        ],
+        "Calls and notifications of the program": [
+            "a host that is not in the manifest": Fault(
+                failure: "https://example.org/feed",
+                body:
+                    "if method == 'page' and place == '1': ask({'url': 'https://example.org/feed'})"
+            ),
+            "an unknown notification": Fault(
+                warning: "“hello”",
+                body: "if method == 'page': write({'method': 'hello', 'params': {}})"),
+        ],
+        "LIMITS": [
+            "a message that is too long": Fault(
+                failure: "The plugin failed",
+                answers: ["page": "{'photos': [], 'pad': 'x' * (9 << 20)}"]),
+            "a process that does not end":
+                Fault(failure: "killed", ending: "while True: time.sleep(60)"),
+            "a message of more than half of the limit": Fault(
+                warning: "A message has",
+                answers: ["identify": "{'username': 'ada', 'pad': 'x' * (5 << 20)}"]),
+        ],
+        "Photos": [
+            "a text with control characters":
+                Fault(warning: "“title”", photos: "{**photo(10), 'title': 'a\\u0007b'}"),
+            "an image at another host": Fault(
+                failure: "https://example.org",
+                answers: ["image": "{'url': 'https://example.org/1'}"],
+                photos: "{'id': '10', 'images': {'full': 'https://example.org/1'}}"),
+            "an image that is not an image":
+                Fault(failure: "not an image", photos: "photo(10, 'text')"),
+            "a relative address of an image": Fault(
+                failure: "image.url is not an absolute address",
+                answers: ["image": "{'url': '/1'}"], photos: "{'id': '10'}"),
+            "a photo without an ID": Fault(failure: "page.photos[0].id", photos: "{'title': 'a'}"),
+            "a photo that is on one page twice":
+                Fault(warning: "several times", photos: "photo(10), photo(10)"),
+            "a member that is unknown":
+                Fault(warning: "“odd” is unknown", photos: "{**photo(10), 'odd': 1}"),
+            "a color that is not valid":
+                Fault(warning: "“color” is not valid", photos: "{**photo(10), 'color': 'red'}"),
+            "an image of an unknown size": Fault(
+                failure: "images.huge",
+                photos:
+                    "{**photo(10), 'images': {'full': link('photo.jpg'), 'huge': link('photo.jpg')}}"
+            ),
+            "entries of some photos only": Fault(
+                warning: "Only some photos", photos: "{**photo(10), 'entry': 'b'}, photo(11)"),
+            "entries in ascending order": Fault(
+                failure: "follows the lower entry",
+                answers: [
+                    "page":
+                        "{'photos': [{**photo(10), 'entry': 'a'}, {**photo(11), 'entry': 'b'}], 'end': 'a'}"
+                ]),
+            "a photo without an image": Fault(
+                failure: "Neither the photo", answers: ["image": "{}"], photos: "{'id': '10'}"),
+            "an image that is missing":
+                Fault(failure: "returned status 404", photos: "photo(10, 'missing')"),
+            "an image that is a page of HTML":
+                Fault(failure: "HTML page", photos: "photo(10, 'page')"),
+            "a photo among the likes that is not liked": Fault(
+                failure: "“liked” is false",
+                answers: [
+                    "sources": "{'sources': [source('home'), source('likes', 'likes')]}",
+                    "setLiked": "{}",
+                ],
+                body: """
+                    if method == 'page' and params['source'] == 'likes':
+                        answer({"photos": [{**photo(10), "liked": False}]}); continue
+                    """,
+                capabilities: "feed;like;", sources: "home;likes;"),
+            "a title with HTML": Fault(
+                warning: "“title” contains HTML", photos: "{**photo(10), 'title': '<b>Fog</b>'}"),
+            "a title with a character reference": Fault(
+                warning: "“title” contains HTML",
+                photos: "{**photo(10), 'title': 'Fog &amp; rain'}"),
+            "a text of more than 5000 characters": Fault(
+                warning: "“text” has more than 5000 characters",
+                photos: "{**photo(10), 'text': 'x' * 5001}"),
+            "a full image that is missing": Fault(
+                failure: "missing returned status 404",
+                photos:
+                    "{'id': '10', 'images': {'thumb': link('photo.jpg'), 'full': link('missing')}}"),
+            "a full image that is no image": Fault(
+                failure: "text is not an image",
+                photos: "{'id': '10', 'images': {'thumb': link('photo.jpg'), 'full': link('text')}}"
+            ),
+            "another media type than that of the image": Fault(
+                warning: "“media_type” is image/png",
+                photos: "{**photo(10), 'media_type': 'image/png'}"),
+        ],
+        "Errors": [
+            "an unknown photo that is a failure": Fault(
+                failure: "not-found",
+                body:
+                    "if method == 'photo' and not params['photo'].isdigit(): refuse('failed'); continue"
+            ),
+            "an unknown photo that is an invalid argument": Fault(
+                warning: "not-found",
+                body: """
+                    if method == 'photo' and not params['photo'].isdigit(): refuse('invalid-argument'); continue
+                    """),
+            "an unknown photo with a result":
+                Fault(warning: "returned a result", answers: ["photo": "photo(params['photo'])"]),
+            "an unknown source with a result":
+                Fault(warning: "returned a result", sources: "home;album:*;"),
+            "an unknown source that is a failure": Fault(
+                failure: "not-found",
+                body: """
+                    if method == 'page' and params['source'] != 'home': refuse('failed'); continue
+                    """,
+                sources: "home;album:*;"),
+            "an unknown place that is a failure": Fault(
+                failure: "stale-cursor",
+                body: "if method == 'page' and not place.isdigit(): refuse('failed'); continue"),
+        ],
+        "TESTING": [
+            "other IDs after a restart": Fault(
+                failure: "other IDs", opening: "number = int.from_bytes(os.urandom(6))",
+                photos: "photo(number)"),
+            "a place that is stale after a restart": Fault(
+                warning: "is stale", opening: "number = os.urandom(4).hex()",
+                body: """
+                    if method == 'page':
+                        run, _, page = place.rpartition('-')
+                        if place != '1' and run != number: refuse('stale-cursor'); continue
+                        page = int(page)
+                        answer({"photos": [photo(page)], "next": f"{number}-{page + 1}" if page < 3 else None}); continue
+                    """),
+            "other photos at a place after a restart": Fault(
+                failure: "leads to other photos", opening: "other = int.from_bytes(os.urandom(6))",
+                body:
+                    "if method == 'page' and place == '2': answer({'photos': [photo(other)]}); continue"
+            ),
+            "a place that is known to one process": Fault(
+                failure: "refused the call", opening: "places = set()",
+                body: """
+                    if method == 'page':
+                        if place != '1' and place not in places: refuse('not-found'); continue
+                        places.add('2')
+                        answer({"photos": [photo(10 if place == '1' else 20)], "next": '2' if place == '1' else None}); continue
+                    """),
+        ],
+        "The group Provider": [
+            "places that do not last": Fault(
+                failure: "same photos again", opening: "counter = 1000",
+                body: """
+                    if method == 'page' and place == '2':
+                        counter += 1
+                        answer({"photos": [photo(counter)]}); continue
+                    """,
+                keys: "LastingPlaces=true"),
+            "a search that fails": Fault(
+                failure: "refused the call",
+                body:
+                    "if method == 'page' and params['source'] != 'home': refuse('failed'); continue",
+                capabilities: "feed;search;", sources: "home;search:*;"),
+            "words of a search that are not encoded": Fault(
+                failure: "not encoded",
+                body: """
+                    if method == 'page' and params['source'] != 'home':
+                        words = params["source"][7:].replace(" ", "%20").replace("#", "%23")
+                        ask({"url": link("search?q=" + words)})
+                    """,
+                capabilities: "feed;search;", sources: "home;search:*;"),
+        ],
     ]
 
-    @Test(arguments: faults)
-    func `a fault is found, with the section that has the rule`(fault: Fault) async throws {
+    @Test(arguments: faults.flatMap { section, faults in faults.map { (section, $0.0, $0.1) } })
+    func `a fault is found, with the section that has the rule`(
+        section: String, name: String, fault: Fault
+    ) async throws {
         let folder = try PluginFolder()
         try folder.write(
             opening: fault.opening, body: fault.statements, ending: fault.ending, keys: fault.keys,
             capabilities: fault.capabilities, sources: fault.sources)
+        let text = try #require(fault.failure ?? fault.warning)
         let report = try await folder.test(
-            "odd", ["--username", "ada"], status: fault.isWarning ? 0 : 1)
-        let found = report.checks(fault.isWarning ? "warning" : "failed")
+            "odd", ["--username", "ada"], status: fault.failure == nil ? 0 : 1)
+        let found = report.checks(fault.failure == nil ? "warning" : "failed")
         #expect(
-            found.contains { check in
-                check.section == fault.section
-                    && check.findings.contains { $0.contains(fault.text) }
-            }, "\(found)")
+            found.contains { $0.section == section && $0.findings.contains { $0.contains(text) } },
+            "\(found)")
         #expect(try Set(report.checks.map(\.section)).isSubset(of: PluginFolder.headings()))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `of equal settings, the last one applies`() async throws {
+    @Test func `of equal settings, the last one applies`() async throws {
         let folder = try PluginFolder()
         try folder.write(
             body:
@@ -670,13 +612,8 @@ struct ProviderTestTests {
     @Test func `the messages are printed on standard error if they are requested`() async throws {
         let folder = try PluginFolder()
         try folder.write(opening: "print('here I am', file=sys.stderr, flush=True)")
-        let arguments = [
-            "--set", "AllowLoopback=true", "--username", "ada", folder.manifest("odd"),
-        ]
-        let environment = folder.directory.environment
-        let result = try await ChildProcess(
-            Control.path, ["provider", "test", "--verbose"] + arguments, environment: environment
-        ).result(status: 0)
+        let arguments = ["--username", "ada"]
+        let result = try await folder.start(["--verbose"] + arguments, of: "odd").result(status: 0)
         for line in [
             #"→ {"jsonrpc":"2.0","id":1,"method":"initialize""#,
             #"← {"jsonrpc": "2.0", "id": 1, "result": {"protocol": 1}}"#, "! here I am",
@@ -684,9 +621,7 @@ struct ProviderTestTests {
             #expect(result.error.contains(line))
         }
         #expect(!result.output.contains("jsonrpc"))
-        let other = try await ChildProcess(
-            Control.path, ["provider", "test"] + arguments, environment: environment
-        ).result()
+        let other = try await folder.start(arguments, of: "odd").result()
         #expect(!other.error.contains("jsonrpc"))
     }
 
@@ -712,8 +647,7 @@ struct ProviderTestTests {
             body: """
                 if method in ('page', 'photo'):
                     ask({"url": "\(folder.server.origin)/list"})
-                    refuse('failed')
-                    continue
+                    refuse('failed'); continue
                 """)
         let report = try await folder.test("odd", ["--username", "ada"], status: 75)
         #expect(report.checks("failed").map(\.findings) == [])
@@ -723,8 +657,7 @@ struct ProviderTestTests {
 
     @Test func `a service that refuses the key is not a fault of the plugin`() async throws {
         let folder = try PluginFolder()
-        try folder.write(
-            body: "if method in ('page', 'photo'): refuse('unauthorized'); continue")
+        try folder.write(body: "if method in ('page', 'photo'): refuse('unauthorized'); continue")
         let report = try await folder.test("odd", ["--username", "ada"], status: 77)
         #expect(report.checks("failed").map(\.findings) == [])
     }
@@ -746,13 +679,7 @@ struct ProviderTestTests {
     @Test func `a test ends with its reader`() async throws {
         let folder = try PluginFolder()
         try folder.write(body: "if method == 'page': time.sleep(60)")
-        let control = try ChildProcess(
-            Control.path,
-            [
-                "provider", "test", "--set", "AllowLoopback=true", "--username", "ada",
-                folder.manifest("odd"),
-            ],
-            environment: folder.directory.environment)
+        let control = try folder.start(["--username", "ada"], of: "odd")
         try await control.standardOutput.wait { $0.text.contains("sources") ? true : nil }
         #expect(try folder.processes().count > 1)
         control.kill(9)

@@ -41,8 +41,7 @@ struct RecipeTests {
         try await Control.install("notify-send", "exit 0")
         service.account.imagePath = image
         service.account.page = [Samples.photo(text, title: "\(text)\n")]
-        service.slideshow.show(
-            Samples.photo("local_ada/\(text)", title: "\(text)\n"), image: image)
+        service.slideshow.show(Samples.photo("local_ada/\(text)", title: "\(text)\n"), image: image)
         try await body(service, text, image)
         #expect(access(trace, F_OK) != 0, "a part of the text was executed")
     }

@@ -20,8 +20,7 @@ struct RenderingTests {
     @Test(arguments: [0, 86_400, 40 * 86_400, 3653 * 86_400] as [Int64])
     func `status fits on one screen`(age: Int64) {
         let now = Timestamp(secondsSince1970: Samples.retryAt + age)
-        let screen = StatusScreen(
-            snapshot: Samples.snapshot, now: now, installedVersion: "1.2.3")
+        let screen = StatusScreen(snapshot: Samples.snapshot, now: now, installedVersion: "1.2.3")
         let text = screen.text(for: terminal(80))
         #expect(text.hasPrefix("Image Feed 1.2.3, online\n\n"))
         #expect(text.contains("*  local_ada    Ada     Pictures  ready\n"))
@@ -33,8 +32,7 @@ struct RenderingTests {
         #expect(time.count == (age == 0 ? 5 : 16))
         #expect(words.contains("Next try \(time). 2 of 50 requests left."))
         #expect(
-            text.hasSuffix(
-                "\nNot configured: Unsplash. Run “imagefeedctl configure unsplash”.\n"))
+            text.hasSuffix("\nNot configured: Unsplash. Run “imagefeedctl configure unsplash”.\n"))
         #expect(text.split(separator: "\n").allSatisfy { $0.count <= 80 })
     }
 
@@ -67,18 +65,17 @@ struct RenderingTests {
         #expect(lines.contains { $0.hasSuffix("  \(state)") })
     }
 
+    /// A provider with a problem.
+    private var broken: [String: Variant] {
+        Samples.provider("p", "P", isConfigured: true).merging(
+            ["State": .string("invalid"), "StateReason": .string("It is so.")]) { $1 }
+    }
+
     @Test func `status states the problem of a provider once`() {
-        var provider = Samples.provider("p", "P", isConfigured: true)
-        (provider["State"], provider["StateReason"]) = (.string("invalid"), .string("It is so."))
-        let object = [InterfaceName.provider.text: provider]
         let account = Samples.account("p_a", "p", label: "a", state: "failed", reason: "It is so.")
         let screen = StatusScreen(
-            snapshot: DaemonMirror(
-                manager: [:],
-                objects: [
-                    ServiceName.providers.appending("p"): object,
-                    ServiceName.accounts.appending("p_a"): [InterfaceName.account.text: account],
-                ]), now: Timestamp(secondsSince1970: 0))
+            snapshot: Samples.snapshot(accounts: ["p_a": account], providers: ["p": broken]),
+            now: Timestamp(secondsSince1970: 0))
         #expect(screen.text(for: terminal(80)).split(separator: "It is so.").count == 2)
     }
 
@@ -92,19 +89,11 @@ struct RenderingTests {
     }
 
     @Test func `status without accounts names the problems of providers`() {
-        var broken = Samples.provider("p", "P", isConfigured: true)
-        (broken["State"], broken["StateReason"]) = (.string("invalid"), .string("It is so."))
-        let objects = [
-            ServiceName.providers.appending("p"): [InterfaceName.provider.text: broken],
-            ServiceName.providers.appending("unsplash"): [
-                InterfaceName.provider.text: Samples.provider(
-                    "unsplash", "Unsplash", isConfigured: false)
-            ],
-        ]
-        let text = StatusScreen(
-            snapshot: DaemonMirror(manager: Samples.snapshot.manager, objects: objects),
-            installedVersion: "1.2.3"
-        ).text(for: terminal(80))
+        let unsplash = Samples.provider("unsplash", "Unsplash", isConfigured: false)
+        let snapshot = Samples.snapshot(
+            manager: Samples.snapshot.manager, providers: ["p": broken, "unsplash": unsplash])
+        let text = StatusScreen(snapshot: snapshot, installedVersion: "1.2.3")
+            .text(for: terminal(80))
         #expect(text.hasPrefix("Image Feed 1.2.3, online\n\nNot configured: Unsplash. Run"))
         #expect(text.contains("It is so."))
     }
@@ -148,8 +137,7 @@ struct RenderingTests {
             Samples.entry("1234", title: $0)
         }
         let sources = [
-            Source(
-                id: SourceID("album:日本"), title: String(repeating: "長", count: 60), kind: .album)
+            Source(id: SourceID("album:日本"), title: String(repeating: "長", count: 60), kind: .album)
         ]
         let results: [any Renderable] = [
             StatusScreen(snapshot: Samples.snapshot), AccountList(snapshot: Samples.snapshot),

@@ -14,38 +14,41 @@ enum Samples {
         ],
         objects: [
             ServiceName.providers.appending("local"): [
-                "org.imagefeed.ImageFeed1.Provider": provider(
-                    "local", "Pictures", isConfigured: true)
+                InterfaceName.provider.text: provider("local", "Pictures", isConfigured: true)
             ],
             ServiceName.providers.appending("unsplash"): [
-                "org.imagefeed.ImageFeed1.Provider": provider(
-                    "unsplash", "Unsplash", isConfigured: false)
+                InterfaceName.provider.text: provider("unsplash", "Unsplash", isConfigured: false)
             ],
             ServiceName.accounts.appending("local_ada"): [
-                "org.imagefeed.ImageFeed1.Account": account("local_ada", "local", label: "Ada"),
-                "org.imagefeed.ImageFeed1.Feed": ["DefaultSource": .string("all")],
+                InterfaceName.account.text: account("local_ada", "local", label: "Ada"),
+                InterfaceName.feed.text: ["DefaultSource": .string("all")],
             ],
             ServiceName.accounts.appending("local_ada_2"): [
-                "org.imagefeed.ImageFeed1.Account": account("local_ada_2", "local", label: "山田"),
-                "org.imagefeed.ImageFeed1.Feed": ["DefaultSource": .string("all")],
-                "org.imagefeed.ImageFeed1.Like": [
+                InterfaceName.account.text: account("local_ada_2", "local", label: "山田"),
+                InterfaceName.feed.text: ["DefaultSource": .string("all")],
+                InterfaceName.like.text: [
                     "Pending": .array([.string("1"), .string("2")], of: "s")
                 ],
-                "org.imagefeed.ImageFeed1.Profile": ["Name": .string("山田 花子")],
+                InterfaceName.profile.text: ["Name": .string("山田 花子")],
             ],
             ServiceName.accounts.appending("unsplash_bob"): [
-                "org.imagefeed.ImageFeed1.Account": account(
+                InterfaceName.account.text: account(
                     "unsplash_bob", "unsplash", label: "Bob\u{1B}[2J", state: "rate-limited",
                     reason: "The hour's requests are used up.")
             ],
         ])
 
-    /// Returns the state of a daemon with accounts that are logged out, by their IDs.
-    static func snapshot(accounts: [String: [String: Variant]]) -> DaemonMirror {
-        let objects = accounts.map { id, account in
-            (ServiceName.accounts.appending(id), [InterfaceName.account.text: account])
-        }
-        return DaemonMirror(manager: [:], objects: Dictionary(uniqueKeysWithValues: objects))
+    /// Returns the state of a daemon with providers, and with accounts that are logged out, by their IDs.
+    static func snapshot(
+        manager: [String: Variant] = [:], accounts: [String: [String: Variant]] = [:],
+        providers: [String: [String: Variant]] = [:]
+    ) -> DaemonMirror {
+        let objects =
+            accounts.map { (ServiceName.accounts.appending($0), [InterfaceName.account.text: $1]) }
+            + providers.map {
+                (ServiceName.providers.appending($0), [InterfaceName.provider.text: $1])
+            }
+        return DaemonMirror(manager: manager, objects: Dictionary(uniqueKeysWithValues: objects))
     }
 
     static func provider(_ id: String, _ name: String, isConfigured: Bool) -> [String: Variant] {

@@ -91,8 +91,7 @@ struct SlideshowValueTests {
         }
         let list = SlideshowList(
             slideshows: [
-                SlideshowProperties(
-                    ServiceName.slideshow, ["Sources": .array(sources, of: "(os)")])
+                SlideshowProperties(ServiceName.slideshow, ["Sources": .array(sources, of: "(os)")])
             ], shortIDs: Samples.snapshot.shortIDs)
         let text = list.text(for: .terminal(columns: 80, isColoured: false))
         #expect(text.contains("(default)  unsplash, unsplash:album:City lights"))

@@ -218,15 +218,13 @@ struct SlideshowWatchTests {
 
     /// Installs a command that prints the photo's ID and runs until it receives SIGTERM.
     private func installDisplay() async throws -> String {
-        try await Control.install(
-            "display", "echo \"$PHOTO_ID $$\"\nexec tail -f /dev/null")
+        try await Control.install("display", "echo \"$PHOTO_ID $$\"\nexec tail -f /dev/null")
         return try PrivateBus.current.directory.appending("bin/display")
     }
 
     @Test(.fakeService) func `the newest photo replaces a command that still runs`() async throws {
         service.slideshow.show(1)
-        let watch = try Control.start(
-            ["slideshow", "watch", "--exec", try await installDisplay()])
+        let watch = try Control.start(["slideshow", "watch", "--exec", try await installDisplay()])
         let first = try await watch.lines(1)
         #expect(first[0].hasPrefix("local_ada/1 "))
         for number in 2...5 {

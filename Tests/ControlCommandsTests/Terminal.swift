@@ -24,9 +24,7 @@ final class Terminal {
         input: String = ""
     ) throws {
         let bus = try PrivateBus.current
-        let terminal = [
-            "CTL": Control.path, "TERM": "xterm", "SHELL": "/bin/sh", "TZ": "UTC",
-        ]
+        let terminal = ["CTL": Control.path, "TERM": "xterm", "SHELL": "/bin/sh", "TZ": "UTC"]
         let environment = bus.environment.merging(terminal) { $1 }.merging(settings) { $1 }
         pipe = bus.directory.appending("keyboard")
         try #require(mkfifo(pipe, 0o600) == 0)
@@ -55,6 +53,17 @@ final class Terminal {
     func reply(to prompt: String, _ text: String) async throws {
         try await wait(for: prompt)
         type(text)
+    }
+
+    /// Runs a program to its end with replies to its prompts, expects its exit status, and returns the screen.
+    @discardableResult
+    static func screen(
+        _ line: String, isShell: Bool = false, replies: KeyValuePairs<String, String>,
+        status: Int32? = 0, location: SourceLocation = #_sourceLocation
+    ) async throws -> String {
+        let terminal = try Terminal(line, isShell: isShell)
+        for (prompt, text) in replies { try await terminal.reply(to: prompt, text) }
+        return try await terminal.screen(status: status, location: location)
     }
 
     func type(_ text: String) { _ = write(keyboard, text, text.utf8.count) }
