@@ -111,9 +111,7 @@ struct ShellWordsTests {
     }
 
     @Test(arguments: [("ctl \"", "a$b"), ("ctl \"", "a`b"), ("ctl '", "it's")])
-    func `a word that bash would expand within quotation marks is not offered`(
-        line: String, word: String
-    ) {
+    func `words that bash expands in quotation marks are not offered`(line: String, word: String) {
         #expect(ShellWords(line, breaks: Self.breaks).replacement(word) == nil)
     }
 }

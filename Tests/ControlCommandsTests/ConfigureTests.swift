@@ -27,9 +27,7 @@ struct ConfigureTests {
     }
 
     @Test(arguments: [("geheim\n", "geheim"), ("geheim", "geheim"), ("a\nb\n\n", "a\nb\n")])
-    func `configure passes the ID and the secret without its last line feed`(
-        input: String, secret: String
-    ) async throws {
+    func `the secret loses only its last line feed`(input: String, secret: String) async throws {
         service.manager.unsplash.isConfigured = false
         let arguments = configure + ["--client-id", "-id", "--client-secret-file"]
         let result = try await Control.expectSuccess(arguments + ["-"], input: input)
@@ -51,9 +49,7 @@ struct ConfigureTests {
         #expect(service.manager.unsplash.settings.value == [["client_id": "a"]])
     }
 
-    @Test func `configure with the client ID alone names the option of the client secret`()
-        async throws
-    {
+    @Test func `a client ID alone names the option of the client secret`() async throws {
         let result = try await Control.expectSuccess(configure + ["--client-id", "a"])
         #expect(result.error.contains("pass it with --client-secret-file FILE"))
         #expect(result.error.contains("imagefeedctl login unsplash"))
@@ -83,8 +79,7 @@ struct ConfigureTests {
         #expect(result.error.contains("No such file or directory"))
     }
 
-    @Test func `configure prints where to register and prompts for the hidden secret`() async throws
-    {
+    @Test func `configure tells where to register and prompts for the secret`() async throws {
         service.manager.unsplash.isConfigured = false
         let screen = try await Terminal.screen(
             "\"$CTL\" configure unsplash",

@@ -17,10 +17,8 @@ struct DisplayWidthTests {
         ("日本の山", 6, "日本…"), ("😀😀", 3, "😀…"), ("👩‍👩‍👧👩‍👩‍👧", 2, "…"), ("abc", 1, "…"), ("abc", 0, ""),
         ("", 0, ""),
     ])
-    func `text is truncated between characters and fits the columns`(
-        text: String, columns: Int, expected: String
-    ) {
-        #expect(text.truncated(to: columns) == expected)
+    func `text is truncated between characters to fit`(text: String, columns: Int, result: String) {
+        #expect(text.truncated(to: columns) == result)
         #expect(text.truncated(to: columns).displayWidth <= columns)
     }
 

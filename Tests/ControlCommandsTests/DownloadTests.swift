@@ -103,8 +103,7 @@ struct DownloadTests {
     }
 
     @Test(arguments: ["photo \"$e\"", "feed --source=\"$e\"", "like -- -o \"$e\""])
-    func `an argument that is not UTF-8 is refused unless it is a path`(words: String) async throws
-    {
+    func `an argument other than UTF-8 is refused unless it is a path`(words: String) async throws {
         let result = try await shell("\"$CTL\" \(words)", status: 64)
         #expect(result.error.contains("is not valid UTF-8."), "\(result.error)")
     }

@@ -22,8 +22,7 @@ struct ExitStatusTests {
             (["login", "nothing"], 1), (["login", "local", "--register"], 64),
             (["login", "local", "--username", "a", "--password-file", "/nonexistent"], 1),
         ] as [([String], Int32)])
-    func `a failure is one line on standard error`(arguments: [String], status: Int32) async throws
-    {
+    func `a failure is a line of standard error`(arguments: [String], status: Int32) async throws {
         try await Control.expectFailure(arguments, status: status)
     }
 
@@ -57,10 +56,8 @@ struct ExitStatusTests {
         ("slideshow set", wrongSetting("Give at least one setting to change.")),
         ("slideshow set --json", wrongSetting("Give at least one setting to change.")),
     ])
-    func `a usage error names the wrong argument and its help`(
-        arguments: String, message: String
-    ) async throws {
-        let words = arguments.split(separator: " ").map(String.init)
+    func `a usage error names the argument and help`(line: String, message: String) async throws {
+        let words = line.split(separator: " ").map(String.init)
         try await Control.expectFailure(words, status: 64, message)
     }
 
@@ -78,10 +75,8 @@ struct ExitStatusTests {
         ("--interval 1193047h", "The interval is at most 1193046h."),
         ("--source :all", "The source has no account."),
     ])
-    func `an invalid setting of the slideshow is refused with the reason`(
-        arguments: String, reason: String
-    ) async throws {
-        let words = arguments.split(separator: " ").map(String.init)
+    func `an invalid setting is refused with a reason`(line: String, reason: String) async throws {
+        let words = line.split(separator: " ").map(String.init)
         let result = try await Control.run(["slideshow", "set"] + words, status: 64)
         #expect(result.error.contains("'\(words[1])' is invalid for '\(words[0]) <"))
         #expect(result.error.hasSuffix("--help' for more information.\n"))
@@ -175,9 +170,7 @@ struct ExitStatusTests {
     }
 
     @Test(.fakeService)
-    func `the combined feed names the accounts that it leaves out, with the reasons`()
-        async throws
-    {
+    func `the combined feed names the accounts that it leaves out and the reasons`() async throws {
         service.account.notices = ["The source “memories” could not be read: It is so."]
         service.combined.incomplete = [ServiceName.accounts.appending("local_ada")]
         let line = "local_ada is left out. The source “memories” could not be read: It is so.\n"

@@ -17,9 +17,7 @@ final class FakeSlideshow {
     private var isPaused = false { didSet { set("Paused", "\(isPaused)") } }
     private var interval: UInt32 = 1800 { didSet { set("Interval", "\(interval)") } }
     private var isShuffled = false { didSet { set("Shuffle", "\(isShuffled)") } }
-    private var source = BusStruct(ServiceName.combined, "") {
-        didSet { set("Source", "\(source.elements.0) \(source.elements.1)") }
-    }
+    private var source = BusStruct(ServiceName.combined, "")
     private var imageSize = "regular" { didSet { set("ImageSize", imageSize) } }
     var hidden: [String] = []
     private var number = 0
@@ -83,7 +81,10 @@ final class FakeSlideshow {
             .property("Paused", { $0.isPaused }, set: { $0.isPaused = $1 }),
             .property("Interval", { $0.interval }, set: { $0.interval = $1 }),
             .property("Shuffle", { $0.isShuffled }, set: { $0.isShuffled = $1 }),
-            .property("Source", { $0.source }, set: { $0.source = $1 }),
+            .property("Source", { $0.source }) {
+                $0.source = $1
+                $0.set("Source", "\($1.elements.0) \($1.elements.1)")
+            },
             .property("ImageSize", { $0.imageSize }, set: { $0.imageSize = $1 }),
             .property("CanGoNext") { _ in true },
             .property("CanGoPrevious") { $0.number > 0 },

@@ -56,9 +56,7 @@ struct LanguageTests {
             .screen(status: nil)
     }
 
-    @Test func `a table on a terminal has headings and states in the language of the user`()
-        async throws
-    {
+    @Test func `a table has headings and states in the user's language`() async throws {
         service.account.pending = ["1"]
         let screen = try await screen("accounts")
         #expect(screen.contains("BENUTZERKONTO  "))
@@ -109,9 +107,7 @@ struct LanguageTests {
             "Der Wert '{titel}' passt nicht zu '--format <text>': There is no key “titel”."
         ),
     ])
-    func `an error of the parser is in the language of the user`(
-        arguments: [String], message: String
-    ) async throws {
+    func `an error of the parser is translated`(arguments: [String], message: String) async throws {
         let settings = try await settings()
         let error = try await Control.run(arguments, settings).error
         #expect(error.hasPrefix("imagefeedctl: \(message)"), "\(error)")
@@ -129,9 +125,7 @@ struct LanguageTests {
     }
 
     @Test(arguments: [("j\n", ["Logout"]), ("y\n", ["Logout"]), ("n\n", [])])
-    func `a question accepts a reply in the language of the user`(
-        input: String, calls: [String]
-    ) async throws {
+    func `a question accepts a translated reply`(input: String, calls: [String]) async throws {
         let screen = try await screen("logout", input: input)
         #expect(screen.contains(" abmelden? [j/N] "))
         #expect(service.account.calls.value == calls)

@@ -29,9 +29,7 @@ struct LikeTests {
         #expect(service.account.calls.value.count == 1)
     }
 
-    @Test func `the message about a local like has the reason, or says that there are no likes`()
-        throws
-    {
+    @Test func `a local like has a message with the reason, or that there are no likes`() throws {
         let result = LikeResult(
             account: ServiceName.accounts.appending("a"), photo: "7", liked: true, outcome: .local)
         let reason = "The API key lacks the permission asset.update; edit the key."
@@ -61,9 +59,7 @@ struct LikeTests {
         (["help", "like"], 0 as Int32), (["help", "slideshow", "next"], 0 as Int32),
         (["help"], 0 as Int32),
     ])
-    func `help for a command that does not exist is a usage error`(
-        arguments: [String], status: Int32
-    ) async throws {
+    func `help for an unknown command is refused`(arguments: [String], status: Int32) async throws {
         let result = try await Control.run(arguments, status: status)
         #expect(result.error.contains("There is no command") == (status != 0))
     }

@@ -37,9 +37,7 @@ struct LoginTests {
     }
 
     @Test(arguments: [("secret\n", "secret"), ("a\nb\n\n", "a\nb\n"), ("", ""), ("x\r\n", "x\r")])
-    func `a password is passed as a descriptor without its last line feed`(
-        input: String, password: String
-    ) async throws {
+    func `a password loses only its last line feed`(input: String, password: String) async throws {
         let arguments = ["login", "local", "--username", "ada", "--password-file"]
         try await Control.expectSuccess(arguments + ["-"], input: input)
         #expect(try await login(service).password == password)

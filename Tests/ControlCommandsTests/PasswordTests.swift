@@ -69,9 +69,7 @@ struct PasswordTests {
     }
 
     @Test(arguments: [("geheim", Int32(0)), ("geraten", 1)])
-    func `login prompts for a password if the daemon requires one`(
-        typed: String, status: Int32
-    ) async throws {
+    func `login prompts for a password if required`(typed: String, status: Int32) async throws {
         let screen = try await Terminal.screen(
             "\"$CTL\" login local --username grace", replies: ["Password: ": "\(typed)\n"],
             status: status)

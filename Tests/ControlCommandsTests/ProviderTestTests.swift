@@ -74,9 +74,7 @@ struct ProviderTestTests {
         #expect(report.checks("failed", "warning").map(\.findings) == [])
     }
 
-    @Test func `the example in Python names the reason if the address of a feed has no https`()
-        async throws
-    {
+    @Test func `the example in Python names the reason if an address has no https`() async throws {
         let folder = try PluginFolder()
         try folder.writeExample("rss", script: "rss.py")
         let report = try await folder.test(
@@ -118,9 +116,7 @@ struct ProviderTestTests {
     }
 
     @Test
-    func `the plugin for PhotoPrism passes with an app password, and a wrong one is not its fault`()
-        async throws
-    {
+    func `the plugin for PhotoPrism passes, and a wrong password is not its fault`() async throws {
         let folder = try PluginFolder { request in
             if request.target.hasPrefix("/api/v1/t/") || request.target.hasPrefix("/api/v1/dl/") {
                 return PluginFolder.image
@@ -164,9 +160,7 @@ struct ProviderTestTests {
         #expect(report.checks.contains { $0.name == "End" && $0.result == "passed" })
     }
 
-    @Test func `the login of a plugin is described without an account, and tested with a password`()
-        async throws
-    {
+    @Test func `the login of a plugin is described, and tested with a password`() async throws {
         let folder = try PluginFolder { request in
             let isAuthorized = request.headers.contains { $0.value == "Basic YWRhOnB3" }
             return isAuthorized ? PluginFolder.image : LoopbackResponse(401, text: "")

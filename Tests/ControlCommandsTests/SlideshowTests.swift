@@ -44,9 +44,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [("next", "Next"), ("previous", "Previous"), ("watch", "Attach")])
-    func `a call without a time limit follows one with a limit`(
-        command: String, call: String
-    ) async throws {
+    func `a call without limit follows a limited one`(command: String, call: String) async throws {
         let calls = service.slideshow.calls
         service.tree.onRead = { calls.append("Read") }
         let process = try Control.start(["slideshow", command])
@@ -113,9 +111,7 @@ struct SlideshowTests {
     }
 
     @Test(arguments: [["like"], ["unlike"], ["toggle"], ["slideshow", "hide"]])
-    func `a script changes the current photo only with the word “current”`(
-        command: [String]
-    ) async throws {
+    func `a script changes the current photo only with “current”`(command: [String]) async throws {
         service.slideshow.show(5)
         try await Control.expectFailure(command, status: 64, "pass “current”")
         try await Control.expectFailure(command + [""], status: 64, "The photo argument has no ID")
@@ -130,9 +126,7 @@ struct SlideshowTests {
         #expect(service.slideshow.calls.value == [])
     }
 
-    @Test func `photo, image, share and download without a photo use the current one`()
-        async throws
-    {
+    @Test func `photo, image, share and download use the current photo by default`() async throws {
         service.slideshow.show(5)
         #expect(try await Control.run(["photo", "--json"]).output.hasPrefix(#"{"id":"5","#))
         #expect(try await Control.run(["image"]).output == "/tmp/image file.jpg\n")

@@ -30,9 +30,7 @@ struct SlideshowValueTests {
             ("combined", nil, ""), ("combined:likes", nil, "likes"), ("local_ada", "local_ada", ""),
             ("local_ada:", "local_ada", ""), ("local:album:a:b", "local", "album:a:b"),
         ] as [(String, String?, String)])
-    func `a source is split at its first colon`(
-        text: String, account: String?, source: String
-    ) throws {
+    func `a source ends at the first colon`(text: String, account: String?, source: String) throws {
         let value = try SlideshowSource(text)
         #expect(value.account == account)
         #expect(value.source == source)
@@ -46,9 +44,7 @@ struct SlideshowValueTests {
             (#"a "\"\\\n" '\"'"#, ["a", #""\\n"#, #"\""#]), ("a $HOME `b` $(c) ; d", nil),
             ("a \\", ["a", "\\"]), ("'my program' é", ["my program", "é"]),
         ] as [(String, [String]?)])
-    func `a command is split into words without expansion`(
-        text: String, words: [String]?
-    ) throws {
+    func `a command is split without expansion`(text: String, words: [String]?) throws {
         let expected = words ?? text.split(separator: " ").map(String.init)
         #expect(try ShellWords.command(text) == expected)
     }

@@ -84,9 +84,7 @@ struct SlideshowWatchTests {
     }
 
     @Test(.fakeService, arguments: [[], ["--exec", "/bin/echo"]])
-    func `watch without a photo prints a message once, and waits for a photo`(
-        options: [String]
-    ) async throws {
+    func `watch prints a message once, and waits for a photo`(options: [String]) async throws {
         let slideshow = service.slideshow
         let watch = try Control.start(["slideshow", "watch"] + options)
         try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }

@@ -25,8 +25,7 @@ struct TerminalTests {
         #expect(!screen.contains("\u{1B}"))
     }
 
-    @Test func `the confirmation question of logout and remove counts pending likes`() async throws
-    {
+    @Test func `the confirmation of logout and remove counts pending likes`() async throws {
         service.account.pending = ["1", "2"]
         for (command, action) in [
             ("logout", "Log out of Ada[2J"), ("remove local", "Remove Ada[2J (local_ada)"),
@@ -41,8 +40,7 @@ struct TerminalTests {
     }
 
     @Test(arguments: [("y\n", Int32(0), ["Logout"]), ("n\n", 1, []), ("\n", 1, [])])
-    func `logout asks for confirmation`(input: String, status: Int32, calls: [String]) async throws
-    {
+    func `logout asks the user`(input: String, status: Int32, calls: [String]) async throws {
         let screen = try await Terminal("\"$CTL\" logout", input: input).screen(status: status)
         #expect(screen.contains("Log out of Ada[2J? [y/N] "))
         #expect(service.account.calls.value == calls)

@@ -75,9 +75,7 @@ import Translation
     }
 
     @Test(arguments: [12, Int.max])
-    func `the newer of two files is the avatar unless its number is too large`(number: Int)
-        async throws
-    {
+    func `the newer file is the avatar unless its number is too large`(number: Int) async throws {
         let ada = try await logIn("ada")
         let first = try await setAvatar(of: ada, "/p/1")
         let other = first.replacing("-1.png", with: "-\(number).png")

@@ -71,9 +71,7 @@ import Testing
     }
 
     @Test(arguments: [("a", 3_000_000), ("b", 500_000)])
-    func `a photo that gets another date moves with the same ID, and is not new`(
-        title: String, seconds: Int
-    ) async throws {
+    func `a photo with a new date moves, and is not new`(title: String, seconds: Int) async throws {
         let folder = try await PhotosFixture.ready(["x/a.jpg", "x/b.jpg"])
         let id = try await folder.id(title)
         let before = folder.events.value.count
@@ -86,9 +84,7 @@ import Testing
     }
 
     @Test
-    func `a photo that is overwritten with text is removed, and returns when it is a photo again`()
-        async throws
-    {
+    func `a photo is removed while it is overwritten with text`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let id = try await folder.id("a")
         let path = Array(folder.path("a.jpg").utf8)
@@ -143,9 +139,7 @@ import Testing
         #expect(try await folder.id("b") == a)
     }
 
-    @Test func `a photo that is moved over another keeps its ID, and the other is removed`()
-        async throws
-    {
+    @Test func `a photo keeps its ID when it replaces another, which is removed`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
         try folder.move("b.jpg", to: "a.jpg")
@@ -153,9 +147,7 @@ import Testing
         #expect(try await folder.id("a") == b)
     }
 
-    @Test func `a photo that is moved over another keeps its ID if a new photo gets its old name`()
-        async throws
-    {
+    @Test func `a photo that is moved over another keeps its ID beside a new photo`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
         let b = try await folder.id("b")
         try folder.move("b.jpg", to: "a.jpg")
@@ -239,9 +231,7 @@ import Testing
     }
 
     @Test
-    func `a file that only a scan of everything has found before its writer closes it is shown`()
-        async throws
-    {
+    func `an open file that only a scan of everything has found is shown`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg"])
         let descriptor = try beginWriting(folder.path("w.jpg"))
         defer { close(descriptor) }
@@ -263,9 +253,7 @@ import Testing
         #expect(try await folder.photos().first?.mediaType == "image/jpeg")
     }
 
-    @Test func `a pictures folder that is created later, and again after its deletion, is scanned`()
-        async throws
-    {
+    @Test func `a pictures folder that is created later or again is scanned`() async throws {
         let folder = try PhotosFixture()
         rmdir(folder.root)
         rmdir(folder.directory.appending("home"))

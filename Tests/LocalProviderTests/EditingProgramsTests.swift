@@ -72,8 +72,7 @@ import Testing
     @Test(
         .enabled(if: missing.isEmpty, needed),
         arguments: ["gif", "tif", "jpg", "png", "webp", "dng"])
-    func `a program that edits metadata does not change the image data`(format: String) async throws
-    {
+    func `a program that edits metadata keeps the image data`(format: String) async throws {
         let folder = try TemporaryDirectory()
         try await shell(
             """

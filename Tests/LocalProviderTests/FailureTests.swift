@@ -71,9 +71,7 @@ import Translation
     }
 
     @Test(arguments: ["entries", "unreported", "order", "nothing"])
-    func `photos are found again after the loss of the index was noticed`(by next: String)
-        async throws
-    {
+    func `photos are found again after a noticed loss of the index`(by next: String) async throws {
         let fixture = try await PhotosFixture.ready(["a.jpg"])
         let folder = fixture.session.folder
         let id = try await fixture.id("a")

@@ -48,9 +48,7 @@ import Testing
     }
 
     @Test(arguments: ["x/a.jpg", "x/a.JPEG", "x/a.heic", "x/a.Jpg"])
-    func `a raw file is a photo only without a picture of its name beside it`(name: String)
-        async throws
-    {
+    func `a raw file is a photo only without a picture of its name`(name: String) async throws {
         let folder = try await PhotosFixture.scanned(["b.jpg"])
         try folder.add("x/a.dng", seconds: 2_000_000, bytes: raw())
         try folder.add("x/c.NEF", seconds: 1_000_000, bytes: raw(width: 800))
@@ -119,8 +117,7 @@ import Testing
     }
 
     @Test(arguments: [".nomedia", ".noimage", ".NoMedia"])
-    func `a file hides its folder and all folders below while it exists`(name: String) async throws
-    {
+    func `a file hides its folder and those below while it exists`(name: String) async throws {
         let folder = try await PhotosFixture.ready(["a.jpg", "x/b.jpg", "x/y/c.jpg"])
         try PhotosFixture.write([], to: Array(folder.path("x/\(name)").utf8))
         try await folder.shows(["a"])
@@ -159,9 +156,7 @@ import Testing
         }
     }
 
-    @Test func `excluded photos are in no source until the setting changes, and keep their likes`()
-        async throws
-    {
+    @Test func `excluded photos are in no source, and keep their likes`() async throws {
         let folder = try await PhotosFixture.scanned(
             ["a.jpg", "x/b.jpg", "x/y/c.gif", "z.gif"], liking: "b", "z")
         let ids = try await [folder.id("b"), folder.id("z")]

@@ -50,8 +50,7 @@ import Testing
         }
     }
 
-    @Test func `liking a photo whose file was just deleted reports that it is absent`() async throws
-    {
+    @Test func `liking a photo whose file was just deleted reports its absence`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         let a = try await folder.id("a")
         try FileManager.default.removeItem(atPath: folder.path("a.jpg"))
@@ -142,8 +141,7 @@ import Testing
     }
 
     /// The order of operations of `exiftool`, whose backups are no photos.
-    @Test func `a photo that is replaced keeps its like, and its backup is no photo`() async throws
-    {
+    @Test func `a replaced photo keeps its like, and its backup is no photo`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         try folder.move("a.jpg", to: "a.jpg_original")
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])

@@ -19,9 +19,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func `links to parent folders add no photos`(
-        isThereFirst: Bool
-    ) async throws {
+    func `links to parent folders add no photos`(isThereFirst: Bool) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg", "x/y/c.jpg"])
         if !isThereFirst { try await folder.ready() }
         let made = folder.directory.appending("tmp/made")
@@ -62,9 +60,7 @@ import Testing
         #expect(try await folder.sourceIDs().count == 2)
     }
 
-    @Test func `names that are not UTF-8 are percent-encoded, and served under a link`()
-        async throws
-    {
+    @Test func `names other than UTF-8 are percent-encoded and served by a link`() async throws {
         let folder = try PhotosFixture(photos: ["100%/a.jpg"])
         let name = Array(folder.root.utf8) + [0x2f, 0xe9, 0x2f]
         try PhotosFixture.check(withCPath(name) { mkdir($0, 0o700) })
@@ -128,9 +124,7 @@ import Testing
     }
 
     @Test(arguments: ["replaced", "deleted", "moved", "folder deleted"])
-    func `the target of a link is watched as long as the link exists`(
-        change: String
-    ) async throws {
+    func `a link's target is watched while the link exists`(change: String) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/y/b.jpg"])
         let target = folder.directory.appending("target.jpg")
         try PhotosFixture.write(PhotosFixture.jpeg + [7], to: target)

@@ -38,9 +38,7 @@ import Testing
     }
 
     @Test(arguments: [("Ada", "aDA"), ("Ада", "аДА"), ("Zoë", "ZOE\u{308}"), ("straße", "STRASSE")])
-    func `names are compared without case and Unicode normalization`(
-        name: String, other: String
-    ) async throws {
+    func `names ignore case and normalization`(name: String, other: String) async throws {
         _ = try await logIn(name, registers: true)
         #expect(try await logIn(other).username == name)
         await expectThrown(ProviderError.userExists) { try await logIn(other, registers: true) }
@@ -89,9 +87,7 @@ import Testing
     }
 
     @Test(arguments: ["geheim", " ", "пароль", String(repeating: "p", count: 511)])
-    func `a password is required if it is set, and only its hash is stored`(
-        password: String
-    ) async throws {
+    func `a password is required, and only its hash is stored`(password: String) async throws {
         _ = try await logIn("ada", password, registers: true)
         #expect(try await logIn("ADA", password).username == "ada")
         await expectThrown(ProviderError.wrongPassword) { try await logIn("ada") }

@@ -9,8 +9,7 @@ import Testing
 /// Likes of identical copies.
 extension MarkedFileTests {
     @Test(arguments: Daemon.allCases)
-    func `the likes of a deleted copy move to the copy that is left`(_ daemon: Daemon) async throws
-    {
+    func `the likes of a deleted copy move to the other copy`(_ daemon: Daemon) async throws {
         let folder = try await copies()
         for name in ["bob", "cleo"] { try await folder.register(name) }
         for (name, title) in [("ada", "a"), ("bob", "b"), ("cleo", "a"), ("cleo", "b")] {
@@ -62,9 +61,7 @@ extension MarkedFileTests {
         #expect(try await liked(folder) == ["b"])
     }
 
-    @Test func `copies that were at one path, one after the other, are separate photos`()
-        async throws
-    {
+    @Test func `copies that were at one path in turn are separate photos`() async throws {
         let folder = try await copies()
         for title in ["a", "b"] { try await folder.like(title) }
         unlink(folder.path("b.jpg"))
@@ -78,8 +75,7 @@ extension MarkedFileTests {
         #expect(try await liked(again) == ["b", "c"])
     }
 
-    @Test func `a copy with the date of its original stays marked when it is edited`() async throws
-    {
+    @Test func `an edited copy with the date of its original stays marked`() async throws {
         let first = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         let (path, copy) = (first.path("a.jpg"), first.directory.appending("tmp/copy"))
         let second = try await change(
@@ -95,8 +91,7 @@ extension MarkedFileTests {
     }
 
     @Test(arguments: [true, false])
-    func `a copy of a photo that is not shown does not get its like`(isExcluded: Bool) async throws
-    {
+    func `a copy of a hidden photo does not get its like`(isExcluded: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["x/a.jpg", "y/b.jpg"], liking: "a")
         let id = try await folder.id("a")
         let marker = folder.path("x/.nomedia")

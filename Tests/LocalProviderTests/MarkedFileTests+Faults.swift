@@ -46,9 +46,7 @@ extension MarkedFileTests {
     }
 
     @Test(arguments: 1...4)
-    func `a photo that is replaced during the scan of an edit is not liked`(moment: Int)
-        async throws
-    {
+    func `a photo that is replaced during a scan is not liked`(moment: Int) async throws {
         let calls = CallCount()
         let folder = try await folder(calls, moment, "a.jpg") { path in
             _ = withCPath(path) { unlink($0) }
@@ -76,9 +74,7 @@ extension MarkedFileTests {
     }
 
     /// File systems give the inode numbers of deleted files to new ones.
-    @Test func `a like moves to an earlier copy if a new file has the inode number of the photo`()
-        async throws
-    {
+    @Test func `a like moves to an earlier copy if its inode number is reused`() async throws {
         let folder = try await copies()
         try await folder.like("a")
         let again = try await change(folder, .running) {

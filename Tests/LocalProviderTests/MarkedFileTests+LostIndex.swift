@@ -64,9 +64,7 @@ extension MarkedFileTests {
         #expect(try await liked(again) == [title])
     }
 
-    @Test func `a photo that is edited and moved after the loss of the index keeps its like`()
-        async throws
-    {
+    @Test func `a photo edited and moved after a loss of the index keeps its like`() async throws {
         let folder = try await likedPhoto()
         let id = try await folder.id("a")
         deleteIndex(folder)
@@ -76,9 +74,7 @@ extension MarkedFileTests {
         #expect(try await folder.id("m") == id)
     }
 
-    @Test func `a photo that is replaced after the loss of the index keeps its like beside a copy`()
-        async throws
-    {
+    @Test func `a photo replaced after the loss of the index keeps its like`() async throws {
         let folder = try await likedPhoto()
         let id = try await folder.id("a")
         try overwrite("c.jpg", jpeg("2024:05:06 10:00:00", [1]), folder)

@@ -13,9 +13,7 @@ extension MarkedFileTests {
         for id in ids { _ = try await session.setLiked(id, true) }
     }
 
-    @Test func `more likes than are read at a time survive another folder and a move`()
-        async throws
-    {
+    @Test func `many likes survive another folder and a move`() async throws {
         let folder = try await PhotosFixture.scanned((0..<1300).map { "\($0).jpg" })
         try await likeAll(folder)
         let marks = folder.session.folder.marks

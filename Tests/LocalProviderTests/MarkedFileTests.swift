@@ -86,8 +86,7 @@ import Testing
 
     /// A stopped daemon does not know that the name was free: the new photo counts as an edit, also without the cache.
     @Test(arguments: Daemon.allCases)
-    func `a photo that reuses the name of a deleted one is not liked`(_ daemon: Daemon) async throws
-    {
+    func `a photo with the name of a deleted one is not liked`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(
             ["IMG_0001.jpg", "IMG_0002.jpg"], liking: "IMG_0001")
         let again = try await change(
@@ -106,9 +105,7 @@ import Testing
     }
 
     @Test(arguments: [Daemon.running, .wiped])
-    func `a photo in a hidden folder does not lose its like to a copy`(
-        _ daemon: Daemon
-    ) async throws {
+    func `a hidden photo does not lose its like to a copy`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(["x/a.jpg", "y/b.jpg"], liking: "a")
         let id = try await folder.id("a")
         try FileManager.default.copyItem(
@@ -137,9 +134,7 @@ import Testing
         #expect(try await again.id("a") == id)
     }
 
-    @Test func `a photo that returns with other metadata and another name has its like`()
-        async throws
-    {
+    @Test func `a photo that returns with another name and metadata is liked`() async throws {
         let folder = try await PhotosFixture.scanned(["b.jpg"])
         try overwrite("a.jpg", jpeg("2024:05:06 10:00:00", [1]), folder)
         try await scan(folder)
@@ -187,9 +182,7 @@ import Testing
     }
 
     @Test(arguments: ["a", "b"])
-    func `a photo keeps its like if a deleted photo was at its path before`(
-        name: String
-    ) async throws {
+    func `a photo at the path of a deleted one keeps its like`(name: String) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"])
         let (path, other) = (folder.path("\(name).jpg"), name == "a" ? "b" : "a")
         // The first photo stays marked, because it is hidden, but it is gone.
@@ -229,9 +222,7 @@ import Testing
     }
 
     @Test(arguments: [Daemon.running, .refreshing], [true, false])
-    func `a photo in a folder that gets the name of another is not liked`(
-        _ daemon: Daemon, isLink: Bool
-    ) async throws {
+    func `a photo in a replaced folder is not liked`(_ daemon: Daemon, isLink: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["b.jpg"])
         let paths = ["first", "second", "former"].map(folder.directory.appending)
         for (index, path) in paths.prefix(2).enumerated() {
@@ -254,9 +245,7 @@ import Testing
     }
 
     @Test(arguments: [Daemon.running, .refreshing, .stopped])
-    func `a photo of the same size and date does not get the like of another`(
-        _ daemon: Daemon
-    ) async throws {
+    func `a photo of equal size and date gets no like of another`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
         for (index, name) in ["a.jpg", "b.jpg"].enumerated() {
@@ -309,9 +298,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a photo at the former name of a file that was no image is not liked`(isMoved: Bool)
-        async throws
-    {
+    func `a new photo at the name of a non-image is not liked`(isMoved: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         try overwrite("a.jpg", [], folder)
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 1_000_000)
@@ -332,9 +319,7 @@ import Testing
 
     /// Programs exchange the names of a photo and its edit, so that both always exist, and delete the former file.
     @Test(arguments: Daemon.allCases, ["t.jpg", ".a.jpg.tmp"])
-    func `a photo that is exchanged with its edit keeps its like`(
-        _ daemon: Daemon, name: String
-    ) async throws {
+    func `a photo exchanged with its edit is liked`(_ daemon: Daemon, name: String) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
         let again = try await change(
@@ -349,9 +334,7 @@ import Testing
     }
 
     @Test(arguments: Daemon.allCases)
-    func `the like of a photo that is exchanged with another follows it`(_ daemon: Daemon)
-        async throws
-    {
+    func `the like of a photo that is exchanged follows it`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let again = try await change(folder, daemon) { try folder.exchange("a.jpg", "b.jpg") }
         #expect(try await again.titles().count == 2)
@@ -399,9 +382,7 @@ import Testing
 
     /// One scan finds the edit and the moves.
     @Test(arguments: [true, false], [["m.jpg"], ["x/m.jpg", "m.jpg"], [".m", "x/m.jpg"]])
-    func `a photo that is edited and then moved keeps its like`(
-        isInPlace: Bool, paths: [String]
-    ) async throws {
+    func `a photo edited and moved stays liked`(isInPlace: Bool, paths: [String]) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "a")
         let id = try await folder.id("a")
         let again = try await change(folder, .running) {
@@ -416,7 +397,7 @@ import Testing
         #expect(try await again.id("m") == id)
     }
 
-    @Test func `a photo that is edited keeps its like if its folder is then moved`() async throws {
+    @Test func `an edited photo keeps its like if its folder is then moved`() async throws {
         let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
         let again = try await change(folder, .running) {
@@ -428,9 +409,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `an edited photo that gets the name of a deleted one keeps its like`(isReplaced: Bool)
-        async throws
-    {
+    func `an edited photo with the name of a deleted one is liked`(isReplaced: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "m.jpg"], liking: "a", "m")
         let id = try await folder.id("a")
         let again = try await change(folder, .running) {
@@ -491,9 +470,7 @@ import Testing
     }
 
     @Test(arguments: Daemon.allCases)
-    func `likes follow a chain of moves through the names of liked photos`(_ daemon: Daemon)
-        async throws
-    {
+    func `likes follow a chain of moves through names`(_ daemon: Daemon) async throws {
         let names = ["a", "b", "c", "d"]
         let folder = try await PhotosFixture.scanned(["e.jpg"])
         /// Writes new files, as programs do that move files between disks.
@@ -511,9 +488,7 @@ import Testing
         #expect(try await Set(liked(again)) == ["b", "c", "d"])
     }
 
-    @Test func `a file with other image data loses the like to a new file with equal image data`()
-        async throws
-    {
+    @Test func `a file with other image data loses the like to one with equal data`() async throws {
         let folder = try await likedPhoto(PhotosFixture.jpeg + [1])
         // A stopped daemon does not know if the inode number belongs to another file now.
         let again = try await change(folder, .stopped) {
@@ -537,9 +512,7 @@ import Testing
     }
 
     /// A file that is written in place is an edit, whatever its size, its dates and its image data are.
-    @Test func `a photo that is written in place with another size and date keeps its like`()
-        async throws
-    {
+    @Test func `a photo written in place keeps its like with any size and date`() async throws {
         let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
         // The content of a file is read and stored because its date has changed.
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)

@@ -17,10 +17,8 @@ import Testing
     }
 
     @Test(arguments: [PhotoMark.hidden, .current])
-    func
-        `a marked photo keeps its ID after a move and the loss of the cache, and no other photo gets it`(
-            mark: PhotoMark
-        ) async throws
+    func `a moved photo keeps its ID without the cache if it is marked`(mark: PhotoMark)
+        async throws
     {
         let folder = try await PhotosFixture.scanned(["A/a3.jpg", "B/b.jpg"])
         let id = try await folder.id("a3")
@@ -50,9 +48,7 @@ import Testing
         #expect(try await bob.setLiked(a, false)?.photo.likes == nil)
     }
 
-    @Test func `likes are shown after the loss of the cache while the data cannot be written`()
-        async throws
-    {
+    @Test func `likes are shown without the cache and writable data`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
         let again = try await folder.restarted(withCache: false) {
@@ -96,9 +92,7 @@ import Testing
 
     /// As `ln p.jpg q.jpg; rm p.jpg`.
     @Test(arguments: [true, false])
-    func `a new photo that gets another name as a link keeps its ID at once`(
-        isScanOfEverything: Bool
-    ) async throws {
+    func `a new photo renamed by a link keeps its ID`(isScanOfEverything: Bool) async throws {
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
         // The modification time is the present time.
@@ -130,9 +124,7 @@ import Testing
 
     /// As after a mount of some file systems.
     @Test(arguments: ["a", "b", "c"])
-    func `a like does not move to a photo that gets the inode number of another`(deleted: String)
-        async throws
-    {
+    func `a like does not move to a photo with its inode number`(deleted: String) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         try folder.add("b.jpg", seconds: 1_000_000)
         _ = try await folder.session.refresh(PhotosFixture.all)
@@ -168,9 +160,7 @@ import Testing
         return vault
     }
 
-    @Test func `a pictures folder that is a link is scanned when its target appears or changes`()
-        async throws
-    {
+    @Test func `a linked pictures folder is scanned when its target changes`() async throws {
         let directory = try TemporaryDirectory()
         let vault = try makePicturesLink(directory)
         let folder = try PhotosFixture(directory)
@@ -186,9 +176,7 @@ import Testing
         try await folder.shows(["b"])
     }
 
-    @Test func `the target of a pictures folder that is a link may appear during the scan`()
-        async throws
-    {
+    @Test func `the target of a linked pictures folder may appear during the scan`() async throws {
         let directory = try TemporaryDirectory()
         let root = Array(directory.appending("home/Pictures").utf8)
         let vault = try makePicturesLink(directory)
@@ -237,9 +225,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `the photos of a removed disk stay, and its changes are found when it is back`(
-        isLink: Bool
-    ) async throws {
+    func `the photos of a removed disk stay until it is back`(isLink: Bool) async throws {
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk()
         let mountPoint = makeMountPoint(directory)
@@ -267,9 +253,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a photo behind links to a removed disk stays when its path is scanned`(
-        hasOneLink: Bool
-    ) async throws {
+    func `a photo behind links to a removed disk stays`(hasOneLink: Bool) async throws {
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk()
         let mountPoint = makeMountPoint(directory)

@@ -11,9 +11,7 @@ import Testing
 /// The source `memories`.
 @Suite(.timeLimit(.minutes(10)))
 struct MemoriesTests {
-    @Test func `memories are the photos of this day in earlier years, the newest first`()
-        async throws
-    {
+    @Test func `memories are the photos of this day in years before, newest first`() async throws {
         let fixture = try await MemoriesFixture.examined(
             [
                 ("old.jpg", "1999-11-22 08:00"), ("b.jpg", "2024-11-22 09:00"),
@@ -60,9 +58,7 @@ struct MemoriesTests {
             ("2028-02-28", ["c23"]), ("2028-02-29", ["l24", "l20"]), ("2024-02-29", ["l20"]),
             ("2100-02-28", ["l24", "c23", "l20"]),
         ] as [(String, [String])])
-    func `photos of a leap day are shown on 28 February of common years`(
-        today: String, titles: [String]
-    ) async throws {
+    func `leap days are 28 February in common years`(today: String, titles: [String]) async throws {
         let fixture = try await MemoriesFixture.examined(
             [
                 ("l20.jpg", "2020-02-29"), ("c23.jpg", "2023-02-28"), ("l24.jpg", "2024-02-29"),
@@ -89,9 +85,7 @@ struct MemoriesTests {
 
     // MARK: Paging
 
-    @Test func `a walk continues with its photos after midnight and after a restart`()
-        async throws
-    {
+    @Test func `a walk continues with its photos after midnight and a restart`() async throws {
         let dates = [
             ("a.jpg", "2020-11-22"), ("b.jpg", "2021-11-22"), ("c.jpg", "2022-11-22"),
             ("d.jpg", "2024-11-23"),
@@ -144,9 +138,7 @@ struct MemoriesTests {
         #expect(Set(walked.map(\.id)).count == walked.count)
     }
 
-    @Test func `a photo stays in the source while its changed file was not read again`()
-        async throws
-    {
+    @Test func `a photo stays in the source until its changed file is read`() async throws {
         let fixture = try await MemoriesFixture.examined(
             [("a.jpg", "2024-11-22"), ("b.jpg", "2023-11-22")], today: "2026-11-22")
         fixture.images.isHeld.update { $0 = true }

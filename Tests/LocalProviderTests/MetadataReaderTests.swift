@@ -62,9 +62,7 @@ struct MetadataReaderTests {
         #expect(images.probed.value == ["a.jpg"])
     }
 
-    @Test func `metadata that a full disk cannot store is read again, and the status says why`()
-        async throws
-    {
+    @Test func `metadata that a full disk cannot store is read again`() async throws {
         var facts = facts()
         facts.details.camera = String(repeating: "x", count: 100_000)
         images.facts.update { $0 = ["a.jpg": facts] }
@@ -106,9 +104,7 @@ struct MetadataReaderTests {
         #expect(images.probed.value.count == 1)
     }
 
-    @Test func `remaining photos are read in batches with pauses, the newest first`()
-        async throws
-    {
+    @Test func `the other photos are read in batches with pauses, newest first`() async throws {
         images.facts.update { $0 = ["jpg": facts()] }
         let names = (0..<1010).map { "\($0 + 1000).jpg" }
         let clock = ManualClock()

@@ -13,9 +13,7 @@ import Testing
     ]
 
     @Test(arguments: [PhotosFixture.all, SourceID("album:x")])
-    func `photos are ordered by the time of capture, or else of modification`(
-        source: SourceID
-    ) async throws {
+    func `photos are ordered by the time of capture, or of change`(source: SourceID) async throws {
         let fixture = try await MemoriesFixture.examined(Self.dates, today: "2026-11-22")
         let photos = fixture.photos
         #expect(try await photos.titles(source) == ["a", "b", "c", "old"])

@@ -54,9 +54,7 @@ struct PhotoFieldsTests {
         }
     }
 
-    @Test func `titles are whole names without extensions and overrides of the direction`()
-        async throws
-    {
+    @Test func `titles are whole names without extensions and bidi overrides`() async throws {
         let fixture = try await fixture([
             "2024.05.06 Trip", "2024.05.06", "b\u{202e}/c.d.jpeg", "two\nlines/e.JPG",
         ])
@@ -141,9 +139,7 @@ struct PhotoFieldsTests {
         }
     }
 
-    @Test func `metadata that an earlier version read is completed in the background`()
-        async throws
-    {
+    @Test func `metadata of an earlier version is completed in the background`() async throws {
         let first = try await fixture(["a.jpg", "b.jpg", "c.jpg"])
         try await first.register()
         try await first.like("b")

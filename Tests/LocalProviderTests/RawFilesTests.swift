@@ -15,9 +15,7 @@ import Testing
     ]
 
     @Test(arguments: endings)
-    func `a raw file is a photo if it has a large preview and no picture of its name is beside it`(
-        ending: String
-    ) async throws {
+    func `a raw file is a photo if it has a large preview`(ending: String) async throws {
         let file = Self.file(ending, width: 1000)
         let header = try #require(ImageHeader(Bytes(file)))
         #expect(header.shownSize == (1000, 768) && header.preview != nil)

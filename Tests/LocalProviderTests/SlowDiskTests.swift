@@ -187,9 +187,7 @@ import Testing
     }
 
     @Test(arguments: ["/Pictures", "/x", "/b.jpg"])
-    func `hanging paths keep their photos, and are scanned when they respond`(part: String)
-        async throws
-    {
+    func `hanging paths keep their photos until they respond`(part: String) async throws {
         let first = try await Self.scanned()
         let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout) { $0.hanging = [part] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
@@ -262,9 +260,7 @@ import Testing
     // MARK: Mount points
 
     @Test(arguments: ["Pictures", "Pictures/x", "link"])
-    func `an empty mount point without its file system keeps the photos`(
-        place: String
-    ) async throws {
+    func `an empty mount point without a disk keeps the photos`(place: String) async throws {
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk()
         var mountPoint = directory.appending("home/\(place)")
@@ -294,9 +290,7 @@ import Testing
         try await second.shows([])
     }
 
-    @Test func `a pictures folder below a mount point without its file system keeps the photos`()
-        async throws
-    {
+    @Test func `a pictures folder below an empty mount point keeps the photos`() async throws {
         let disk = FaultyDisk()
         let directory = try TemporaryDirectory()
         let mountPoint = directory.appending("home")

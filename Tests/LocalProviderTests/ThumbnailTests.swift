@@ -105,9 +105,7 @@ struct ThumbnailTests {
         ["Thumb::URI": "", "Thumb::MTime": "999999"],
         ["Thumb::URI": "", "Thumb::MTime": "1000000", "Thumb::Size": "1"], [:],
     ])
-    func `a thumbnail of another photo or version is replaced`(
-        texts: [String: String]
-    ) async throws {
+    func `a thumbnail of another photo or date is replaced`(texts: [String: String]) async throws {
         var texts = texts
         if texts["Thumb::URI"] == "" { texts["Thumb::URI"] = "file://\(fixture.root)/a%20b.jpg" }
         let path = try await thumbnail()
@@ -117,9 +115,7 @@ struct ThumbnailTests {
     }
 
     @Test(arguments: ["1000000.5", "1000000.500000"])
-    func `a thumbnail with a fraction of the time is used, and ours have the one of Tumbler`(
-        time: String
-    ) async throws {
+    func `a thumbnail has the fraction of the time of Tumbler, or any`(time: String) async throws {
         let times = [timespec](
             repeating: timespec(tv_sec: 1_000_000, tv_nsec: 500_000_999), count: 2)
         utimensat(AT_FDCWD, fixture.path("a b.jpg"), times, 0)

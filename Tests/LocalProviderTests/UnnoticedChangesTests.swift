@@ -20,9 +20,7 @@ import Testing
     }
 
     @Test(arguments: Change.allCases, [true, false])
-    func `a change that keeps size and date is noticed`(
-        change: Change, isRunning: Bool
-    ) async throws {
+    func `a change of equal size and date is seen`(change: Change, isRunning: Bool) async throws {
         let images = ScriptedImageProcessor()
         images.facts.update { $0["a.jpg"] = ImageFacts(width: 1, height: 2) }
         var fixture = try PhotosFixture(photos: ["a.jpg"], images: images)

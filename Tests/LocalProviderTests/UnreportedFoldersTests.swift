@@ -22,9 +22,7 @@ import Testing
         return folder
     }
 
-    @Test func `changed folders of a network file system are scanned at each refresh of a watch`()
-        async throws
-    {
+    @Test func `changed folders of a network file system are scanned at refreshes`() async throws {
         let calls = Observed<[String]>([])
         let folder = try await withoutEvents(["x/a.jpg", "y/b.jpg", "y/z/c.jpg"]) { path in
             calls.append(String(decoding: path, as: UTF8.self))
@@ -79,9 +77,7 @@ import Testing
         #expect(try await folder.titles() == ["b", "a"])
     }
 
-    @Test func `a network file system is refreshed while all its folders are hidden`()
-        async throws
-    {
+    @Test func `a network file system is refreshed while all of it is hidden`() async throws {
         let folder = try await withoutEvents()
         try PhotosFixture.write([], to: folder.path(".nomedia"))
         await folder.session.refreshUnreported()

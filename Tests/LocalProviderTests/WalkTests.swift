@@ -9,9 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct WalkTests {
     @Test(arguments: [PhotosFixture.all, SourceID("album:x")])
-    func `a walk returns each remaining photo once while others change`(
-        source: SourceID
-    ) async throws {
+    func `a walk returns each photo once while others change`(source: SourceID) async throws {
         let names = (100..<300).map { "x/\($0).jpg" }
         let folder = try await PhotosFixture.ready(names)
         let initial = Set(try await folder.photos(source).map(\.id))
