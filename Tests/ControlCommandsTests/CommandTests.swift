@@ -66,11 +66,6 @@ struct CommandTests {
         #expect((page["photos"] as? [Any])?.count == count)
     }
 
-    @Test func `photo accepts a bare ID that begins with a hyphen`() async throws {
-        let result = try await Control.run(["photo", "-Xy7", "--json"])
-        #expect(result.output.hasPrefix(#"{"id":"-Xy7","account":"#))
-    }
-
     @Test func `default accepts a prefix of an account ID`() async throws {
         try await Control.expectSuccess(["default", "uns"])
         #expect(service.manager.defaultAccount == ServiceName.accounts.appending("unsplash_bob"))

@@ -101,8 +101,7 @@ final class FakeAccount {
                 [
                     [
                         "id": .string(account.sourceID), "title": .string("All"),
-                        "kind": .string("feed"),
-                        "count": .uint32(250),
+                        "kind": .string("feed"), "count": .uint32(250),
                     ]
                 ]
             },

@@ -166,14 +166,8 @@ struct LanguageTests {
     func `a photo has dates of the locale on a terminal`() async throws {
         var settings = try await settings()
         let folder = try PrivateBus.current.directory.appending("locales")
-        let tool = try ChildProcess(
-            "/bin/sh",
-            [
-                "-c",
-                "mkdir '\(folder)' && localedef -i de_DE -f UTF-8 '\(folder)/de_DE.UTF-8'",
-            ],
-            environment: ["PATH": "/usr/bin:/bin"])
-        try #require(try await tool.exitStatus() == .code(0))
+        try await Control.shell(
+            "mkdir '\(folder)' && localedef -i de_DE -f UTF-8 '\(folder)/de_DE.UTF-8'")
         settings["LC_ALL"] = "de_DE.UTF-8"
         settings["LOCPATH"] = folder
         let german = try await screen("photo 7", settings)

@@ -67,11 +67,8 @@ struct LikeTests {
     @Test func `the JSON result has the names of the D-Bus API`() async throws {
         let result = try await Control.run(["toggle", "queued", "--json"])
         let account = ServiceName.accounts.appending("local_ada")
-        #expect(
-            result.output == """
-                {"photo":"queued","account":"\(account)","liked":true,"outcome":"queued"}
-
-                """)
+        let json = #"{"photo":"queued","account":"\#(account)","liked":true,"outcome":"queued"}"#
+        #expect(result.output == json + "\n")
     }
 
     @Test func `liking fails if the provider has no likes`() async throws {

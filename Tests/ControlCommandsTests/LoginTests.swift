@@ -15,18 +15,6 @@ struct LoginTests {
         try await service.manager.logins.wait { $0.first }
     }
 
-    /// Logs in through the browser, and expects that the URL and the account ID are printed once.
-    private func expectLoginInBrowser() async throws {
-        let control = try Control.start(oauth)
-        #expect(try await control.firstLine() == FakeLogin.address)
-        let login = try await login(service)
-        try await login.browsers.wait { $0 == 1 ? true : nil }
-        login.succeed()
-        let result = try await control.result(status: 0)
-        #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
-        #expect(login.browsers.value == 1)
-    }
-
     @Test func `a local login prints the account ID`() async throws {
         let result = try await Control.expectSuccess([
             "login", "local", "--username", "ada", "--register",
@@ -54,15 +42,23 @@ struct LoginTests {
         #expect(service.manager.logins.value.count == (status == 0 ? 1 : 0))
     }
 
-    @Test func `login prints the URL on a line of its own, then the account ID`() async throws {
-        try await expectLoginInBrowser()
+    /// The URL may follow later.
+    @Test(arguments: [[FakeLogin.address], ["", FakeLogin.address]])
+    func `login prints the URL once and the account ID in lines`(urls: [String]) async throws {
+        service.manager.loginAddresses = urls
+        let control = try Control.start(oauth)
+        #expect(try await control.firstLine() == FakeLogin.address)
+        let login = try await login(service)
+        try await login.browsers.wait { $0 == 1 ? true : nil }
+        login.succeed()
+        let result = try await control.result(status: 0)
+        #expect(result.output == "\(FakeLogin.address)\nunsplash_bob\n")
+        #expect(login.browsers.value == 1)
     }
 
     @Test func `--no-browser does not open the browser`() async throws {
         let control = try Control.start(oauth + ["--no-browser", "--json"])
-        try await control.standardError.wait {
-            $0.text.contains(FakeLogin.address) ? true : nil
-        }
+        try await control.standardError.wait { $0.text.contains(FakeLogin.address) ? true : nil }
         try await login(service).succeed()
         let result = try await control.result()
         #expect(result.output.hasPrefix(#"{"Id":"unsplash_bob","#))
@@ -85,11 +81,6 @@ struct LoginTests {
         #expect(try await login(service).code.value == "right")
     }
 
-    @Test func `a URL that follows later is printed once`() async throws {
-        service.manager.loginAddresses = ["", FakeLogin.address]
-        try await expectLoginInBrowser()
-    }
-
     @Test func `a URL that cannot be printed cancels the login`() async throws {
         let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full", status: 1)
         #expect(result.error.contains("No space left"))
@@ -100,11 +91,8 @@ struct LoginTests {
     @Test func `a login to an unconfigured provider names the command to run`() async throws {
         service.manager.unsplash.isConfigured = false
         let result = try await Control.run(oauth, status: 78)
-        #expect(
-            result.error == """
-                imagefeedctl: \(FakeProvider.help). Run “imagefeedctl configure unsplash”.
-
-                """)
+        let advice = "Run “imagefeedctl configure unsplash”."
+        #expect(result.error == "imagefeedctl: \(FakeProvider.help). \(advice)\n")
     }
 
     @Test(arguments: [

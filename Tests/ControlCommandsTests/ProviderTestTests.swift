@@ -17,9 +17,7 @@ struct ProviderTestTests {
             "Photos as shown", "photo", "Images", "Unknown photo", "Unknown place",
             "Two calls at a time", "Restart", "Requests on the web",
             "Limits", "End",
-        ] {
-            #expect(names.contains(name))
-        }
+        ] { #expect(names.contains(name)) }
         #expect(try Set(report.checks.map(\.section)).isSubset(of: PluginFolder.headings()))
     }
 
@@ -36,9 +34,7 @@ struct ProviderTestTests {
 
     @Test func `the example in Python passes`() async throws {
         let folder = try PluginFolder { request in
-            guard request.target == "/feed.xml" else {
-                return PluginFolder.image
-            }
+            guard request.target == "/feed.xml" else { return PluginFolder.image }
             return LoopbackResponse(
                 text: """
                     <rss version="2.0"><channel><title>Ada</title><item><title>Fog</title>
@@ -611,9 +607,7 @@ struct ProviderTestTests {
         for line in [
             #"→ {"jsonrpc":"2.0","id":1,"method":"initialize""#,
             #"← {"jsonrpc": "2.0", "id": 1, "result": {"protocol": 1}}"#, "! here I am",
-        ] {
-            #expect(result.error.contains(line))
-        }
+        ] { #expect(result.error.contains(line)) }
         #expect(!result.output.contains("jsonrpc"))
         let other = try await folder.start(arguments, of: "odd").result()
         #expect(!other.error.contains("jsonrpc"))

@@ -75,9 +75,7 @@ final class Terminal {
     ) async throws -> String {
         let (exit, output, _) = try await process.result()
         let screen = output.replacing("\r\n", with: "\n")
-        if let status {
-            #expect(exit == .code(status), "\(screen)", sourceLocation: location)
-        }
+        if let status { #expect(exit == .code(status), "\(screen)", sourceLocation: location) }
         return screen
     }
 }

@@ -2,7 +2,6 @@ import EngineModel
 import Glibc
 import Logging
 import Storage
-import Synchronization
 import System
 import TestSupport
 import Testing
@@ -27,8 +26,10 @@ final class FolderHistory {
     private let threads: FileThreads
     private var marks: LocalMarks
     private var watcher: FolderWatcher
-    private let mounted: MountPoints
-    private let reports: Reports
+    /// The simulated mount points.
+    private let mounted: Observed<Set<[UInt8]>>
+    /// The changes that the watcher has reported by itself.
+    private let reports = Observed<[FolderWatcher.Change]>()
     var model = MarkModel()
     /// The number of the content of each photo, by its path.
     var files: [String: Int] = [:]
@@ -57,7 +58,6 @@ final class FolderHistory {
     /// True before the disk was scanned since it is back.
     private var isBack = false
     private(set) var log: [String] = []
-    private(set) var failure: String?
 
     static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
@@ -70,7 +70,7 @@ final class FolderHistory {
             try PhotosFixture.check(mkdir("\(path)/\(name)", 0o700))
         }
         try PhotosFixture.check(symlink("\(path)/disk", "\(path)/pictures/d"))
-        let mounted = MountPoints([Array("\(path)/disk".utf8)])
+        let mounted = Observed<Set<[UInt8]>>([Array("\(path)/disk".utf8)])
         threads = FileThreads(port: FileSystemPort(mountPoints: { mounted.value }))
         self.mounted = mounted
         users = Store("\(path)/users.sqlite", .disposable, [LocalProvider.format])
@@ -84,54 +84,26 @@ final class FolderHistory {
             "\(path)/cache/index.sqlite", .disposable, [PictureIndex.format], hasReader: true,
             logger: Self.logger)
         marks = LocalMarks(users, threads)
-        let reports = Reports()
-        self.reports = reports
-        watcher = FolderWatcher { reports.append($0) }
+        watcher = FolderWatcher { [reports] in reports.append($0) }
     }
 
-    /// The simulated mount points.
-    private final class MountPoints: Sendable {
-        private let points: Mutex<Set<[UInt8]>>
-
-        init(_ points: Set<[UInt8]>) { self.points = Mutex(points) }
-
-        var value: Set<[UInt8]> { points.withLock { $0 } }
-
-        func set(_ value: Set<[UInt8]>) { points.withLock { $0 = value } }
-    }
-
-    /// The changes that the watcher has reported by itself.
-    private final class Reports: Sendable {
-        private let changes = Mutex<[FolderWatcher.Change]>([])
-
-        func append(_ change: FolderWatcher.Change) { changes.withLock { $0.append(change) } }
-
-        func take() -> [FolderWatcher.Change] {
-            changes.withLock { changes in
-                defer { changes = [] }
-                return changes
-            }
-        }
-    }
-
-    func run() async throws {
+    /// Returns a description of the first difference from the model; nil if there was none.
+    func run() async throws -> String? {
         for _ in 0..<number(3, 6) { try create(at: freePath()) }
         try await scan()
         for _ in 0..<number(4, 10) {
             for _ in 0..<number(1, 4) { try await step() }
             try await scan()
-            try await compare()
-            guard failure == nil else { return }
+            if let failure = try await compare() { return failure }
             for _ in 0..<number(0, 3) { try await mark() }
-            try await compare()
-            guard failure == nil else { return }
+            if let failure = try await compare() { return failure }
             if number(0, 2) == 0 {
                 for _ in 0..<max(0, number(-2, 2)) { try await step() }
                 try await edit()
-                try await compare()
-                guard failure == nil else { return }
+                if let failure = try await compare() { return failure }
             }
         }
+        return nil
     }
 
     // MARK: Choices
@@ -171,9 +143,8 @@ final class FolderHistory {
     func restart(wipe: Bool) async throws {
         record(wipe ? "restart without index" : "restart")
         watcher.stop()
-        _ = reports.take()
-        let reports = reports
-        watcher = FolderWatcher { reports.append($0) }
+        _ = takeReports()
+        watcher = FolderWatcher { [reports] in reports.append($0) }
         marks = LocalMarks(users, threads)
         isNew = true
         if wipe { deleteIndex() }
@@ -197,7 +168,7 @@ final class FolderHistory {
         record(isPlugged ? "plug" : "unplug")
         self.isPlugged = isPlugged
         let disk = directory.appending("disk")
-        mounted.set(isPlugged ? [Array(disk.utf8)] : [])
+        mounted.update { $0 = isPlugged ? [Array(disk.utf8)] : [] }
         let away = directory.appending("away")
         if isPlugged {
             rmdir(disk)
@@ -218,6 +189,12 @@ final class FolderHistory {
         }
     }
 
+    private func takeReports() -> [FolderWatcher.Change] {
+        var changes: [FolderWatcher.Change] = []
+        reports.update { swap(&$0, &changes) }
+        return changes
+    }
+
     /// Scans the changes that the watcher has seen, or everything.
     private func scan(mayStop: Bool = true) async throws {
         try await marks.load()
@@ -230,7 +207,7 @@ final class FolderHistory {
         try removeReplacements()
         watcher.readPendingEvents()
         var entries: [FolderWatcher.Entry]? = []
-        for change in reports.take() + watcher.takeChanges() {
+        for change in takeReports() + watcher.takeChanges() {
             switch change {
             case .everything: entries = nil
             case .entries(let more): entries = entries.map { $0 + more }
@@ -241,15 +218,10 @@ final class FolderHistory {
         if number(0, 3) == 0 || isNew || watcher.exceededLimit != nil { entries = nil }
         // The kernel reports mounts, which are simulated here.
         if let some = entries {
-            var unique: [RelativePath: FolderWatcher.Entry] = [:]
-            for entry in some {
-                guard let other = unique[entry.path] else {
-                    unique[entry.path] = entry
-                    continue
-                }
-                unique[entry.path] = FolderWatcher.Entry(
-                    path: entry.path, isClosed: entry.isClosed || other.isClosed,
-                    hasOnlyAttributes: entry.hasOnlyAttributes && other.hasOnlyAttributes)
+            var unique = Dictionary(some.map { ($0.path, $0) }) { first, second in
+                FolderWatcher.Entry(
+                    path: first.path, isClosed: first.isClosed || second.isClosed,
+                    hasOnlyAttributes: first.hasOnlyAttributes && second.hasOnlyAttributes)
             }
             let disk = RelativePath(bytes: Array("d".utf8))
             unique[disk] = FolderWatcher.Entry(path: disk)
@@ -339,18 +311,11 @@ final class FolderHistory {
     /// Edits a file that the last scan has found, and scans.
     private func edit() async throws {
         guard let path = usedPath(), let before = files[path], scanned[path] == before,
-            !replaced.contains(path)
-        else {
-            try await scan()
-            return
-        }
-        // If there are copies, the marks may belong to any of them.
-        guard present.values.count(where: { $0 == before }) == 1,
+            !replaced.contains(path),
+            // If there are copies, the marks may belong to any of them.
+            present.values.count(where: { $0 == before }) == 1,
             scanned.values.count(where: { $0 == before }) == 1
-        else {
-            try await scan()
-            return
-        }
+        else { return try await scan() }
         if number(0, 4) == 0 { try await restart(wipe: hasMoreSteps && number(0, 1) == 0) }
         if hasMoreSteps, number(0, 3) == 0 { deleteUsedIndex() }
         if hasMoreSteps, !isNew, !isBack, links[path] == nil, watcher.exceededLimit == nil,
@@ -456,7 +421,7 @@ final class FolderHistory {
 
     // MARK: Comparison
 
-    private func compare() async throws {
+    private func compare() async throws -> String? {
         let rows = try await index.run { database in
             var rows: [Int64: String] = [:]
             let index = PictureIndex(database)
@@ -466,8 +431,7 @@ final class FolderHistory {
             return rows
         }
         guard Set(rows.values) == Set(present.keys) else {
-            failure = "the index has \(rows.values.sorted()), not \(present.keys.sorted())"
-            return
+            return "the index has \(rows.values.sorted()), not \(present.keys.sorted())"
         }
         // A content on the disk that is not there cannot be compared with that of a missing photo.
         let unreadable = Set(files.filter { !isPlugged && $0.key.hasPrefix("d/") }.values)
@@ -481,8 +445,7 @@ final class FolderHistory {
                 !unreadable.contains($0.key)
             }
             guard shown == expected else {
-                failure = "\(user) sees likes of \(shown), not of \(expected)"
-                return
+                return "\(user) sees likes of \(shown), not of \(expected)"
             }
         }
         // Each ID stays with its content, and as many IDs are in use as there are files.
@@ -490,28 +453,25 @@ final class FolderHistory {
         model.contents = model.contents.filter { marks.contains($0.key) }
         for (id, content) in model.contents {
             if let path = rows[id], files[path] != content {
-                failure = "\(id) of content \(content) is \(path)"
-                return
+                return "\(id) of content \(content) is \(path)"
             }
             let isMissing = rows[id] == nil
             guard isMissing == missing.contains(id) else {
-                failure = "\(id) is \(isMissing ? "" : "not ")missing"
-                return
+                return "\(id) is \(isMissing ? "" : "not ")missing"
             }
             guard !unreadable.contains(content) else { continue }
             let ids = model.contents.filter { $0.value == content }.map(\.key)
             let found = ids.count { rows[$0] != nil }
             let copies = present.values.count { $0 == content }
             guard found == min(ids.count, copies) || model.uncertain.contains(content) else {
-                failure = "\(found) of \(ids.count) IDs are in use for \(copies) copies"
-                return
+                return "\(found) of \(ids.count) IDs are in use for \(copies) copies"
             }
         }
         for (user, ids) in model.hidden {
             for id in ids where !marks.contains(id) {
-                failure = "the photo \(id) that \(user) has hidden is forgotten"
-                return
+                return "the photo \(id) that \(user) has hidden is forgotten"
             }
         }
+        return nil
     }
 }

@@ -28,9 +28,7 @@ import Testing
             "self": "self", "root": folder.root, "home": folder.directory.path, "top": "/",
             "x": "../x",
         ]
-        for (name, target) in links {
-            try PhotosFixture.check(symlink(target, "\(made)/\(name)"))
-        }
+        for (name, target) in links { try PhotosFixture.check(symlink(target, "\(made)/\(name)")) }
         try PhotosFixture.check(symlink("../..", folder.path("x/y/up")))
         try PhotosFixture.check(rename(made, folder.path("made")))
         try folder.add("z.jpg", seconds: 9_000_000)

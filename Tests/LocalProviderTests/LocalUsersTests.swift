@@ -70,9 +70,7 @@ import Testing
     ])
     func `an invalid name is rejected`(name: String) async throws {
         #expect(throws: ProviderError.self) { try provider.check(username: name) }
-        await #expect(throws: ProviderError.self) {
-            try await logIn(name, registers: true)
-        }
+        await #expect(throws: ProviderError.self) { try await logIn(name, registers: true) }
     }
 
     // MARK: Passwords

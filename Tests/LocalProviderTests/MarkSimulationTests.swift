@@ -40,8 +40,7 @@ import Testing
     private static func failure(_ seeds: some Sequence<UInt64>) async throws -> String? {
         for seed in seeds {
             let history = try await FolderHistory(seed)
-            try await history.run()
-            guard let failure = history.failure else { continue }
+            guard let failure = try await history.run() else { continue }
             return "\(failure) with seed \(seed) after:\n\(history.log.joined(separator: "\n"))"
         }
         return nil

@@ -198,9 +198,7 @@ import Testing
         // No event is reported.
         folder.session.folder.watcher.stop()
         unlink(folder.path("b.jpg"))
-        await #expect(throws: ProviderError.self) {
-            try await folder.session.imagePath(b, .full)
-        }
+        await #expect(throws: ProviderError.self) { try await folder.session.imagePath(b, .full) }
         try await folder.shows(["a"])
     }
 
@@ -242,9 +240,7 @@ import Testing
         try PhotosFixture.check(rename(mountPoint, directory.appending("away")))
         _ = try? await folder.session.refresh(PhotosFixture.all)
         #expect(try await folder.titles() == ["b"])
-        if !isLink {
-            try await folder.event { $0.failure?.contains("not mounted") == true }
-        }
+        if !isLink { try await folder.event { $0.failure?.contains("not mounted") == true } }
         unlink(directory.appending("away/b.jpg"))
         try PhotosFixture.write(PhotosFixture.jpeg, to: directory.appending("away/c.jpg"))
         disk.faults.update { $0.mountPoints = [mountPoint] }

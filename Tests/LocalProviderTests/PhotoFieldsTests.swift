@@ -49,9 +49,7 @@ struct PhotoFieldsTests {
         #expect(try await fixture.photos(SourceID("album:x")).map(\.album) == ["x"])
         // A moved photo is in another album.
         try fixture.move("x/b.jpg", to: "x/y/b.jpg")
-        try await fixture.become {
-            try await fixture.photos().map(\.album) == ["x/y", "x/y", nil]
-        }
+        try await fixture.become { try await fixture.photos().map(\.album) == ["x/y", "x/y", nil] }
     }
 
     @Test func `titles are whole names without extensions and bidi overrides`() async throws {

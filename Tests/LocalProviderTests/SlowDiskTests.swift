@@ -21,9 +21,7 @@ import Testing
         return folder
     }
 
-    private static func titles(_ page: Page) -> [String] {
-        page.photos.map { $0.title ?? "" }
-    }
+    private static func titles(_ page: Page) -> [String] { page.photos.map { $0.title ?? "" } }
 
     @Test func `a path is tried again while a thread hangs there`() async throws {
         let directory = try TemporaryDirectory()

@@ -13,7 +13,6 @@ import Translation
 struct ThumbnailTests {
     private let images = ScriptedImageProcessor()
     private let fixture: PhotosFixture
-
     private let id: PhotoID
 
     init() async throws {
@@ -146,9 +145,7 @@ struct ThumbnailTests {
 
     @Test func `concurrent requests create one thumbnail`() async throws {
         images.isHeld.update { $0 = true }
-        let calls = (0..<5).map { _ in
-            Task { try await fixture.session.openImage(id, .thumb) }
-        }
+        let calls = (0..<5).map { _ in Task { try await fixture.session.openImage(id, .thumb) } }
         _ = try await images.made.elements(1)
         images.isHeld.update { $0 = false }
         for call in calls { close(try await call.value) }
@@ -168,9 +165,7 @@ struct ThumbnailTests {
 
     @Test func `a damaged photo is not decoded again until it changes`() async throws {
         images.error.update { $0 = .damaged }
-        for _ in 0..<2 {
-            await #expect(throws: ProviderError.self) { try await thumbnail() }
-        }
+        for _ in 0..<2 { await #expect(throws: ProviderError.self) { try await thumbnail() } }
         #expect(images.made.value.count == 1)
         PhotosFixture.touch(fixture.path("a b.jpg"), seconds: 2_000_000)
         images.error.update { $0 = nil }

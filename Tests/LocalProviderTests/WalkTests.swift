@@ -75,9 +75,7 @@ import Testing
         let source = SourceID(text)
         #expect(try await folder.session.hasSource(source) == false)
         let error = ProviderError.notFound("There is no source \"\(text)\".")
-        await #expect(throws: error) {
-            try await folder.session.page(source, after: nil, count: 1)
-        }
+        await #expect(throws: error) { try await folder.session.page(source, after: nil, count: 1) }
         await #expect(throws: error) { try await folder.session.refresh(source) }
     }
 
