@@ -7,41 +7,40 @@ struct CompletionRequestTests {
         CompletionRequest(words, try #require(CommandOutline.ofThisProgram).command)
     }
 
-    @Test func `the first word is completed to a command`() throws {
-        #expect(try request("fe").expected == .command)
-        #expect(try request("").expected == .command)
-        #expect(try request("help", "f").expected == .command)
-        #expect(try request("--v").expected == .option(orValue: nil))
+    @Test(
+        arguments: [
+            ("fe", .command), ("", .command), ("help f", .command), ("--v", .option(orValue: nil)),
+            ("like ", .value("photo")), ("logout ", .value("account")),
+            ("login ", .value("provider")), ("login local --account l", .value("account")),
+            ("profile --set-avatar ", .value("photo")), ("feed --json ", .nothing),
+            ("like 7 ", .nothing),
+            // A subcommand has its own arguments.
+            ("provider t", .command), ("provider test ", .value("manifest-file")),
+            ("provider test --", .option(orValue: "manifest-file")),
+            // An option may be in front of a subcommand.
+            ("slideshow --name ", .value("slideshow")), ("slideshow --name=f", .value("slideshow")),
+            ("slideshow --name frame ", .command), ("slideshow --n", .option(orValue: nil)),
+            ("slideshow --name frame next ", .nothing),
+            // The words after help are a command and its subcommand.
+            ("help ", .command), ("help slideshow", .command), ("help slideshow ", .command),
+            ("help slideshow set ", .nothing), ("help feed ", .nothing),
+            ("help nonsense ", .nothing), ("help help ", .nothing),
+            // The words after two hyphens are no options.
+            ("like -- -i", .value("photo")),
+        ] as [(String, CompletionRequest.Expected)])
+    func `a word is completed`(line: String, expected: CompletionRequest.Expected) throws {
+        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        let command = try #require(CommandOutline.ofThisProgram).command
+        #expect(CompletionRequest(words, command).expected == expected)
     }
 
-    @Test func `a word is completed to the value of its argument or option`() throws {
-        #expect(try request("like", "").expected == .value("photo"))
-        #expect(try request("logout", "").expected == .value("account"))
-        #expect(try request("login", "").expected == .value("provider"))
-        #expect(try request("login", "local", "--account", "l").expected == .value("account"))
-        #expect(try request("profile", "--set-avatar", "").expected == .value("photo"))
-        #expect(try request("feed", "--json", "").expected == .nothing)
-        #expect(try request("like", "7", "").expected == .nothing)
-        #expect(try request("image", "7", "--size", "").expected.words?.contains("thumb") == true)
-    }
-
-    @Test func `a subcommand has its own arguments`() throws {
+    @Test func `a subcommand is found after help and options`() throws {
         #expect(try request("provider", "t").command.commandName == "provider")
-        #expect(try request("provider", "t").expected == .command)
-        #expect(try request("provider", "test", "").expected == .value("manifest-file"))
-        let option = try request("provider", "test", "--")
-        #expect(option.expected == .option(orValue: "manifest-file"))
-        #expect(option.command.commandName == "test")
-    }
-
-    @Test func `an option may be in front of a subcommand`() async throws {
-        #expect(try request("slideshow", "--name", "").expected == .value("slideshow"))
-        let request = try request("slideshow", "--name=f")
-        #expect(request.expected == .value("slideshow") && request.prefix == "f")
-        #expect(try self.request("slideshow", "--name", "frame", "").expected == .command)
-        #expect(try self.request("slideshow", "--n").expected == .option(orValue: nil))
-        let next = try self.request("slideshow", "--name", "frame", "next", "")
-        #expect(next.command.commandName == "next" && next.expected == .nothing)
+        #expect(try request("provider", "test", "--").command.commandName == "test")
+        #expect(try request("slideshow", "--name=f").prefix == "f")
+        let next = try request("slideshow", "--name", "frame", "next", "")
+        #expect(next.command.commandName == "next")
+        #expect(try request("help", "provider", "t").command.commandName == "provider")
     }
 
     @Test func `the shell completes the name of a folder`() async throws {
@@ -49,18 +48,8 @@ struct CompletionRequestTests {
         #expect(await request.candidates() == nil)
     }
 
-    @Test func `the words after help are a command and its subcommand`() throws {
-        #expect(try request("help", "").expected == .command)
-        #expect(try request("help", "slideshow").expected == .command)
-        #expect(try request("help", "slideshow", "").expected == .command)
-        #expect(try request("help", "provider", "t").command.commandName == "provider")
-        #expect(try request("help", "slideshow", "set", "").expected == .nothing)
-        #expect(try request("help", "feed", "").expected == .nothing)
-        #expect(try request("help", "nonsense", "").expected == .nothing)
-        #expect(try request("help", "help", "").expected == .nothing)
-    }
-
     @Test func `the value of an option may follow an equals sign`() throws {
+        #expect(try request("image", "7", "--size", "").expected.words?.contains("thumb") == true)
         let request = try request("image", "7", "--size=th")
         #expect(request.optionPrefix == "--size=")
         #expect(request.prefix == "th")
@@ -74,11 +63,10 @@ struct CompletionRequestTests {
         #expect(try request("feed", "--account=local_ada", "--source", "").values == spaced.values)
     }
 
-    @Test func `options are offered once, and not after two hyphens`() throws {
+    @Test func `options are offered once`() throws {
         let request = try request("download", "-o", "x", "--f")
         #expect(request.usedOptions == ["-o", "--output"])
         #expect(request.expected == .option(orValue: "photo"))
-        #expect(try self.request("like", "--", "-i").expected == .value("photo"))
     }
 }
 

@@ -11,7 +11,7 @@ struct LoginTests {
 
     private let oauth = ["login", "unsplash"]
 
-    private func login(_ service: FakeService) async throws -> FakeLogin {
+    private func login() async throws -> FakeLogin {
         try await service.manager.logins.wait { $0.first }
     }
 
@@ -20,7 +20,7 @@ struct LoginTests {
             "login", "local", "--username", "ada", "--register",
         ])
         #expect(result.output == "local_ada\n")
-        let options = try await login(service).options
+        let options = try await login().options
         #expect(options == ["username": .string("ada"), "register": .bool(true)])
     }
 
@@ -28,7 +28,7 @@ struct LoginTests {
     func `a password loses only its last line feed`(input: String, password: String) async throws {
         let arguments = ["login", "local", "--username", "ada", "--password-file"]
         try await Control.expectSuccess(arguments + ["-"], input: input)
-        #expect(try await login(service).password == password)
+        #expect(try await login().password == password)
         let file = try PrivateBus.current.directory.write(input, to: "password")
         #expect(try await Control.run(arguments + [file]).exit == .code(0))
         #expect(service.manager.logins.value.last?.password == password)
@@ -48,7 +48,7 @@ struct LoginTests {
         service.manager.loginAddresses = urls
         let control = try Control.start(oauth)
         #expect(try await control.firstLine() == FakeLogin.address)
-        let login = try await login(service)
+        let login = try await login()
         try await login.browsers.wait { $0 == 1 ? true : nil }
         login.succeed()
         let result = try await control.result(status: 0)
@@ -59,17 +59,17 @@ struct LoginTests {
     @Test func `--no-browser does not open the browser`() async throws {
         let control = try Control.start(oauth + ["--no-browser", "--json"])
         try await control.standardError.wait { $0.text.contains(FakeLogin.address) ? true : nil }
-        try await login(service).succeed()
+        try await login().succeed()
         let result = try await control.result()
         #expect(result.output.hasPrefix(#"{"Id":"unsplash_bob","#))
-        #expect(try await login(service).browsers.value == 0)
+        #expect(try await login().browsers.value == 0)
     }
 
     @Test func `a pasted code is submitted, also after a wrong one`() async throws {
         let result = try await Control.expectSuccess(
             oauth + ["--manual"], input: "\nwrong\nright\n")
-        #expect(try await login(service).code.value == "right")
-        #expect(try await login(service).options == ["manual": .bool(true)])
+        #expect(try await login().code.value == "right")
+        #expect(try await login().options == ["manual": .bool(true)])
         #expect(result.error.contains("The code is empty; copy it again."))
     }
 
@@ -78,13 +78,13 @@ struct LoginTests {
         service.manager.loginAddresses = [address]
         let result = try await Control.expectSuccess(oauth, input: " right \n")
         #expect(result.output == "\(address)\nunsplash_bob\n")
-        #expect(try await login(service).code.value == "right")
+        #expect(try await login().code.value == "right")
     }
 
     @Test func `a URL that cannot be printed cancels the login`() async throws {
         let result = try await Control.shell("exec \"$CTL\" login unsplash > /dev/full", status: 1)
         #expect(result.error.contains("No space left"))
-        let login = try await login(service)
+        let login = try await login()
         #expect(throws: ErrorReply.self) { try login.result.value?.get() }
     }
 
@@ -104,9 +104,7 @@ struct LoginTests {
         _ = try await control.firstLine()
         // The error follows this message, so it is on a line of its own.
         try await control.standardError.wait { $0.text.contains("Waiting") ? true : nil }
-        try await login(service).result.update {
-            $0 = .failure(ErrorReply(error.name, "It is so."))
-        }
+        try await login().result.update { $0 = .failure(ErrorReply(error.name, "It is so.")) }
         let result = try await control.result(status: status)
         #expect(result.error.contains("\nimagefeedctl: It is so."))
         // An account that is not logged in has no time of a retry.
@@ -124,7 +122,7 @@ struct LoginTests {
         _ = try await control.firstLine()
         control.kill(SIGINT)
         #expect(try await control.exitStatus() == .code(130))
-        let login = try await login(service)
+        let login = try await login()
         #expect(throws: ErrorReply.self) { try login.result.value?.get() }
     }
 }

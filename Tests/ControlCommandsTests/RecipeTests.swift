@@ -35,9 +35,7 @@ struct RecipeTests {
     }
 
     /// The calls of the slideshow, without those of `slideshow watch`.
-    private var slideshowCalls: [String] {
-        service.slideshow.calls.value.filter { !$0.hasSuffix("tach") }
-    }
+    private var calls: [String] { service.slideshow.calls.value.filter { !$0.hasSuffix("tach") } }
 
     /// Runs `body` with a fake service whose newest and current photo has `text` as its ID, its title and the name of
     /// its file.
@@ -114,7 +112,7 @@ struct RecipeTests {
             _ = try await run(buttons[1])
             #expect(service.account.calls.value.last == "Toggle \(id)")
             for button in [buttons[2], buttons[0]] { _ = try await run(button) }
-            #expect(slideshowCalls == ["Next", "Previous"])
+            #expect(calls == ["Next", "Previous"])
         }
     }
 
@@ -229,7 +227,7 @@ struct RecipeTests {
             let commands = try Self.matches(#"(?m)^bindsym \S+ exec (.*)$"#, recipe)
             try #require(commands.count == 3)
             for command in [commands[2], commands[0], commands[1]] { _ = try await run(command) }
-            #expect(slideshowCalls == ["Hide local_ada/\(id)", "Next", "Previous"])
+            #expect(calls == ["Hide local_ada/\(id)", "Next", "Previous"])
         }
     }
 

@@ -37,14 +37,12 @@ struct ReferenceTests {
         #expect(ImageFeedControl.escapingPhotoIDs(words) == expected)
     }
 
-    @Test func `an account is found by its ID, a prefix or its path`() throws {
-        let snapshot = Samples.snapshot
-        #expect(try snapshot.account("local_ada").id == "local_ada")
-        #expect(try snapshot.account("local_ada_2").id == "local_ada_2")
-        #expect(try snapshot.account("uns").id == "unsplash_bob")
-        let path = "/org/imagefeed/ImageFeed1/accounts/local_ada"
-        #expect(try snapshot.account(path).id == "local_ada")
-        #expect(try snapshot.account(nil).id == "local_ada")
+    @Test(arguments: [
+        ("local_ada", "local_ada"), ("local_ada_2", "local_ada_2"), ("uns", "unsplash_bob"),
+        ("/org/imagefeed/ImageFeed1/accounts/local_ada", "local_ada"), (nil, "local_ada"),
+    ])
+    func `an account is found by its ID, a prefix or its path`(text: String?, id: String) throws {
+        #expect(try Samples.snapshot.account(text).id == id)
     }
 
     @Test func `a photo reference with an empty account is a usage error`() {
@@ -56,10 +54,8 @@ struct ReferenceTests {
 
     @Test(arguments: [("local", ProgramStatus.usage), ("unknown", .failed)])
     func `an ambiguous or unknown account is an error`(reference: String, status: ProgramStatus) {
-        let failure = #expect(throws: CommandFailure.self) {
-            try Samples.snapshot.account(reference)
-        }
-        #expect(failure?.status == status)
+        let error = #expect(throws: CommandFailure.self) { try Samples.snapshot.account(reference) }
+        #expect(error?.status == status)
     }
 
     @Test func `a prefix names the account that is logged in if there is only one`() throws {

@@ -145,9 +145,7 @@ struct RenderingTests {
             PhotoPage(photos: photos, next: ""), photos[1],
             SourceList(sources: sources, defaultSource: ""),
         ]
-        for result in results {
-            #expect(lines(result, columns).allSatisfy { $0.displayWidth <= columns })
-        }
+        #expect(results.flatMap { lines($0, columns) }.allSatisfy { $0.displayWidth <= columns })
     }
 
     @Test func `status and lists are valid JSON with the names of the D-Bus API`() throws {

@@ -58,9 +58,7 @@ struct SlideshowValueTests {
     func `the state fits the terminal`(columns: Int) {
         var photo = Samples.photo("local_ada/cac9a20756bcd20e", title: "A title\u{1B}[2J")
         photo["title"] = .string(String(repeating: "word ", count: 40))
-        let entries = photo.map { key, value in
-            Variant.Entry(key: .string(key), value: .variant(value))
-        }
+        let entries = photo.map { Variant.Entry(key: .string($0.key), value: .variant($0.value)) }
         let slideshow = SlideshowProperties(
             ServiceName.slideshow,
             [

@@ -4,8 +4,8 @@ import Testing
 @testable import ControlCommands
 
 struct TableTests {
-    private let wide = OutputTarget.terminal(columns: 80, isColoured: false)
-    private let narrow = OutputTarget.terminal(columns: 40, isColoured: false)
+    private static let wide = OutputTarget.terminal(columns: 80, isColoured: false)
+    private static let narrow = OutputTarget.terminal(columns: 40, isColoured: false)
 
     private func table(_ rows: [[String]]) -> Table<[String]> {
         Table(
@@ -19,7 +19,7 @@ struct TableTests {
     }
 
     @Test func `columns are aligned in every script`() {
-        let text = table([["a", "1", "日本の山", "x"], ["bcd", "200", "😀 é", "y"]]).text(for: wide)
+        let text = table([["a", "1", "日本の山", "x"], ["bcd", "200", "😀 é", "y"]]).text(for: Self.wide)
         #expect(
             text == """
                 ID     N  TITLE     NOTE
@@ -38,15 +38,9 @@ struct TableTests {
         #expect(text.contains("local_ada/0123"))
     }
 
-    @Test func `columns are dropped instead of truncating an identifier`() {
-        let text = table([["an-identifier-of-40-columns-or-so-it-is", "1", "title", "note"]])
-            .text(for: narrow)
-        #expect(text == "ID\nan-identifier-of-40-columns-or-so-it-is\n")
-    }
-
     @Test func `one very long identifier lengthens only its own line`() {
         let long = String(repeating: "x", count: 200)
-        let text = table([["a", "1", "t", "n"], [long, "2", "u", "o"]]).text(for: wide)
+        let text = table([["a", "1", "t", "n"], [long, "2", "u", "o"]]).text(for: Self.wide)
         #expect(
             text == """
                 ID  N  TITLE  NOTE
@@ -56,23 +50,24 @@ struct TableTests {
                 """)
     }
 
-    @Test func `an empty column is not shown`() {
-        #expect(table([["a", "", "t", ""]]).text(for: wide) == "ID  TITLE\na   t\n")
-    }
-
-    @Test func `no line ends in spaces`() {
-        let text = table([["a", "", "t", ""], ["b", "1", "", "n"], ["c", "", "", ""]]).text(
-            for: wide)
-        #expect(text == "ID  N  TITLE  NOTE\na      t\nb   1         n\nc\n")
-    }
-
-    @Test func `a pipe contains all fields, separated by tabs, without a heading`() {
-        #expect(table([["a", "1", "日本", ""]]).text(for: .pipe) == "a\t1\t日本\t\n")
-    }
-
-    @Test func `a table without rows is empty`() {
-        #expect(table([]).text(for: wide) == "")
-        #expect(table([]).text(for: .pipe) == "")
+    @Test(arguments: [
+        // An empty column is not shown.
+        (wide, [["a", "", "t", ""]], "ID  TITLE\na   t\n"),
+        // No line ends in spaces.
+        (
+            wide, [["a", "", "t", ""], ["b", "1", "", "n"], ["c", "", "", ""]],
+            "ID  N  TITLE  NOTE\na      t\nb   1         n\nc\n"
+        ),
+        // Columns are dropped instead of truncating an identifier.
+        (
+            narrow, [["an-identifier-of-40-columns-or-so-it-is", "1", "title", "note"]],
+            "ID\nan-identifier-of-40-columns-or-so-it-is\n"
+        ),
+        // A pipe contains all fields, separated by tabs, without a heading.
+        (.pipe, [["a", "1", "日本", ""]], "a\t1\t日本\t\n"), (wide, [], ""), (.pipe, [], ""),
+    ])
+    func `a table has only what it needs`(target: OutputTarget, rows: [[String]], text: String) {
+        #expect(table(rows).text(for: target) == text)
     }
 
     @Test(arguments: [OutputTarget.pipe, .terminal(columns: 80, isColoured: true)])
@@ -93,6 +88,6 @@ struct TableTests {
         let coloured = plain.text(for: .terminal(columns: 80, isColoured: true))
         let stripped = coloured.replacing("\u{1B}[1m", with: "").replacing("\u{1B}[0m", with: "")
         #expect(coloured != stripped)
-        #expect(stripped == plain.text(for: wide))
+        #expect(stripped == plain.text(for: Self.wide))
     }
 }

@@ -44,9 +44,7 @@ final class Terminal {
 
     /// Waits until `text` is on the screen or the program ends.
     func wait(for text: String) async throws {
-        try await process.standardOutput.wait {
-            $0.text.contains(text) || $0.isComplete ? true : nil
-        }
+        try await process.standardOutput.wait { $0.text.contains(text) || $0.isComplete ? () : nil }
     }
 
     /// Waits for a prompt, and types a reply to it.

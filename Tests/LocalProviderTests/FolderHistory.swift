@@ -441,12 +441,8 @@ final class FolderHistory {
                 let content = rows[row].flatMap { files[$0] } ?? -1
                 if !unreadable.contains(content) { shown[content, default: 0] += 1 }
             }
-            let expected = model.visible(user, present.values).filter {
-                !unreadable.contains($0.key)
-            }
-            guard shown == expected else {
-                return "\(user) sees likes of \(shown), not of \(expected)"
-            }
+            let wanted = model.visible(user, present.values).filter { !unreadable.contains($0.key) }
+            guard shown == wanted else { return "\(user) sees likes of \(shown), not of \(wanted)" }
         }
         // Each ID stays with its content, and as many IDs are in use as there are files.
         let missing = marks.missing

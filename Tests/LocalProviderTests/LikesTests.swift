@@ -22,7 +22,7 @@ import Testing
     private func copy(_ name: String, to other: String, _ fixture: PhotosFixture) throws {
         let bytes = try Data(contentsOf: URL(filePath: fixture.path(name)))
         PhotosFixture.makeParent(of: fixture.path(other))
-        try PhotosFixture.write(Array(bytes), to: fixture.path(other))
+        try fixture.overwrite(other, Array(bytes))
     }
 
     @Test func `liked photos are marked in all sources and listed newest first`() async throws {

@@ -16,6 +16,8 @@ import Testing
         provider = PhotosFixture.provider(directory, clock: clock)
     }
 
+    private var data: String { directory.appending("data/data.sqlite") }
+
     private func logIn(
         _ name: String, _ password: String? = nil, registers: Bool = false
     ) async throws -> AccountIdentity {
@@ -46,8 +48,7 @@ import Testing
 
     @Test func `a user that cannot be stored is not reported as one that exists`() async throws {
         _ = try await logIn("ada", registers: true)
-        let database = try Database(
-            path: directory.appending("data/data.sqlite"), isDurable: true)
+        let database = try Database(path: data, isDurable: true)
         try database.execute("UPDATE sqlite_sequence SET seq = \(TableFormat.largestNumber)")
         await #expect(throws: StorageError.self) { try await logIn("bob", registers: true) }
     }
@@ -89,14 +90,12 @@ import Testing
         _ = try await logIn("ada", password, registers: true)
         #expect(try await logIn("ADA", password).username == "ada")
         await expectThrown(ProviderError.wrongPassword) { try await logIn("ada") }
-        let listing = try FileManager.default.contentsOfDirectory(
-            atPath: directory.appending("data"))
-        for name in listing where name.hasPrefix("data.") && password.utf8.count > 1 {
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.appending("data"))
+        for name in names where name.hasPrefix("data.") && password.utf8.count > 1 {
             let file = try Data(contentsOf: URL(filePath: directory.appending("data/\(name)")))
             #expect(file.firstRange(of: Data(password.utf8)) == nil)
         }
-        let database = try Database(
-            path: directory.appending("data/data.sqlite"), isDurable: true)
+        let database = try Database(path: data, isDurable: true)
         let hash = try database.first("SELECT password FROM user") { $0.text(0) }
         #expect(hash?.hasPrefix("$y$") == true)
         #expect(clock.sleepers.value == [])

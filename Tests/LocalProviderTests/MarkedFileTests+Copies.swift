@@ -67,7 +67,7 @@ extension MarkedFileTests {
         try folder.move("a.jpg", to: "b.jpg")
         try await scan(folder)
         let again = try await change(folder, .wiped) {
-            try overwrite("c.jpg", PhotosFixture.jpeg + [1], folder)
+            try folder.overwrite("c.jpg", PhotosFixture.jpeg + [1])
         }
         #expect(try await again.titles().sorted() == ["b", "c"])
         #expect(try await liked(again) == ["b", "c"])
@@ -83,7 +83,7 @@ extension MarkedFileTests {
             { try PhotosFixture.check(rename(copy, path)) })
         #expect(try await liked(second) == ["a"])
         let third = try await change(second, .stopped) {
-            try overwrite("a.jpg", PhotosFixture.jpeg + [7], second)
+            try second.overwrite("a.jpg", PhotosFixture.jpeg + [7])
         }
         #expect(try await liked(third) == ["a"])
     }

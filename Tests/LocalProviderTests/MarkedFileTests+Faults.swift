@@ -39,7 +39,7 @@ extension MarkedFileTests {
             directory, photos: ["a.jpg", "b.jpg"], files: FileThreads(port: port))
         try await folder.register()
         try await folder.ready()
-        try overwrite("a.jpg", jpeg("2026:05:01 10:00:00", [1]), folder)
+        try folder.overwrite("a.jpg", jpeg("2026:05:01 10:00:00", [1]))
         try await scan(folder)
         try await folder.like("a")
         return folder
@@ -68,7 +68,7 @@ extension MarkedFileTests {
         unlink(folder.path("a.jpg"))
         let photo = jpeg("2026:05:01 10:00:00", [1])
         let comment: [UInt8] = [0xff, 0xfe, 0, 4, 0x41, 0x42]
-        try overwrite("d.jpg", photo.prefix(2) + comment + photo.dropFirst(2), folder)
+        try folder.overwrite("d.jpg", photo.prefix(2) + comment + photo.dropFirst(2))
         for _ in 1...2 { try await scan(folder) }
         #expect(try await liked(folder) == ["d"])
     }

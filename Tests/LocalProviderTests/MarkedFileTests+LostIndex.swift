@@ -17,7 +17,7 @@ extension MarkedFileTests {
     /// A folder with the liked photo `a.jpg`, and another photo.
     func likedPhoto() async throws -> PhotosFixture {
         let folder = try await PhotosFixture.scanned(["b.jpg"])
-        try overwrite("a.jpg", jpeg("2024:05:06 10:00:00", [1]), folder)
+        try folder.overwrite("a.jpg", jpeg("2024:05:06 10:00:00", [1]))
         try await scan(folder)
         try await folder.like("a")
         return folder
@@ -39,7 +39,7 @@ extension MarkedFileTests {
             switch change {
             case .moved:
                 try folder.move("a.jpg", to: "m.jpg")
-                try overwrite("m.jpg", edited, folder)
+                try folder.overwrite("m.jpg", edited)
             case .copied:
                 // No scan ends between the two changes.
                 let staged = folder.directory.appending("tmp/copy")
@@ -67,7 +67,7 @@ extension MarkedFileTests {
         let folder = try await likedPhoto()
         let id = try await folder.id("a")
         deleteIndex(folder)
-        try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder)
+        try folder.overwrite("a.jpg", PhotosFixture.jpeg + [9])
         try folder.move("a.jpg", to: "m.jpg")
         try await poll { try await folder.titles(Self.likes) == ["m"] }
         #expect(try await folder.id("m") == id)
@@ -76,7 +76,7 @@ extension MarkedFileTests {
     @Test func `a photo replaced after the loss of the index keeps its like`() async throws {
         let folder = try await likedPhoto()
         let id = try await folder.id("a")
-        try overwrite("c.jpg", jpeg("2024:05:06 10:00:00", [1]), folder)
+        try folder.overwrite("c.jpg", jpeg("2024:05:06 10:00:00", [1]))
         try await scan(folder)
         deleteIndex(folder)
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])

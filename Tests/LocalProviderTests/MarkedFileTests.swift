@@ -78,13 +78,9 @@ import Testing
     func copies() async throws -> PhotosFixture {
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
-        for name in ["a.jpg", "b.jpg"] { try overwrite(name, PhotosFixture.jpeg + [1], folder) }
+        for name in ["a.jpg", "b.jpg"] { try folder.overwrite(name, PhotosFixture.jpeg + [1]) }
         try await folder.become { try await folder.titles().count == 2 }
         return folder
-    }
-
-    func overwrite(_ name: String, _ bytes: [UInt8], _ fixture: PhotosFixture) throws {
-        try PhotosFixture.write(bytes, to: fixture.path(name))
     }
 
     // MARK: Names
@@ -113,9 +109,7 @@ import Testing
         let id = try await folder.id("a")
         try FileManager.default.copyItem(
             atPath: folder.path("x/a.jpg"), toPath: folder.path("y/copy.jpg"))
-        let again = try await change(folder, daemon) {
-            try PhotosFixture.write([], to: folder.path("x/.nomedia"))
-        }
+        let again = try await change(folder, daemon) { try folder.overwrite("x/.nomedia", []) }
         #expect(try await Set(again.titles()) == ["b", "copy"])
         #expect(try await liked(again) == [])
         unlink(folder.path("x/.nomedia"))
@@ -142,7 +136,7 @@ import Testing
         unlink(folder.path("a.jpg"))
         try await scan(folder)
         #expect(try await liked(folder) == [])
-        try overwrite("c.jpg", jpeg("2024:05:06 10:00:00+01:00", [1]), folder)
+        try folder.overwrite("c.jpg", jpeg("2024:05:06 10:00:00+01:00", [1]))
         try await scan(folder)
         #expect(try await likedIDs(folder) == ["c": [id]])
     }
@@ -192,7 +186,7 @@ import Testing
         try await folder.like(name)
         let second = try await folder.id(name)
         #expect(first != second)
-        try overwrite("\(name).jpg", PhotosFixture.jpeg + [9, 9], folder)
+        try folder.overwrite("\(name).jpg", PhotosFixture.jpeg + [9, 9])
         try await scan(folder)
         #expect(try await likedIDs(folder) == [name: [second]])
     }
@@ -200,18 +194,16 @@ import Testing
     @Test(arguments: Daemon.allCases)
     func `a link that leads to another photo is not liked`(_ daemon: Daemon) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
-        let (first, second) = (
-            folder.directory.appending("first"), folder.directory.appending("second")
-        )
-        for (index, path) in [first, second].enumerated() {
+        let paths = ["first", "second"].map(folder.directory.appending)
+        for (index, path) in paths.enumerated() {
             try PhotosFixture.write(PhotosFixture.jpeg + [UInt8(index)], to: path)
             PhotosFixture.touch(path, seconds: 1_000_000)
         }
-        symlink(first, folder.path("link.jpg"))
+        symlink(paths[0], folder.path("link.jpg"))
         _ = try await folder.session.refresh(PhotosFixture.all)
         try await folder.like("link")
         let again = try await change(folder, daemon) {
-            symlink(second, folder.directory.appending("tmp/new"))
+            symlink(paths[1], folder.directory.appending("tmp/new"))
             try PhotosFixture.check(
                 rename(folder.directory.appending("tmp/new"), folder.path("link.jpg")))
         }
@@ -246,7 +238,7 @@ import Testing
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
         for (index, name) in ["a.jpg", "b.jpg"].enumerated() {
-            try overwrite(name, PhotosFixture.jpeg + [UInt8(index)], folder)
+            try folder.overwrite(name, PhotosFixture.jpeg + [UInt8(index)])
             PhotosFixture.touch(folder.path(name), seconds: 1_000_000)
         }
         try await folder.become { try await folder.titles().count == 2 }
@@ -264,7 +256,7 @@ import Testing
     /// Edits the photo `a.jpg`, in place or by replacing it.
     private func edit(_ fixture: PhotosFixture, isInPlace: Bool, _ byte: UInt8 = 9) throws {
         let bytes = PhotosFixture.jpeg + [byte]
-        if isInPlace { return try overwrite("a.jpg", bytes, fixture) }
+        if isInPlace { return try fixture.overwrite("a.jpg", bytes) }
         try fixture.add("a.jpg", seconds: 5_000_000 + Int(byte), bytes: bytes)
     }
 
@@ -284,7 +276,7 @@ import Testing
     ) async throws {
         var folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
-        try overwrite("a.jpg", [], folder)
+        try folder.overwrite("a.jpg", [])
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 1_000_000)
         try await scan(folder)
         #expect(try await folder.titles() == ["b"])
@@ -295,7 +287,7 @@ import Testing
             }
         }
         let again = try await change(folder, daemon) {
-            try overwrite("\(title).jpg", PhotosFixture.jpeg + [9], folder)
+            try folder.overwrite("\(title).jpg", PhotosFixture.jpeg + [9])
         }
         #expect(try await likedIDs(again) == [title: [id]])
     }
@@ -303,7 +295,7 @@ import Testing
     @Test(arguments: [true, false])
     func `a new photo at the name of a non-image is not liked`(isMoved: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
-        try overwrite("a.jpg", [], folder)
+        try folder.overwrite("a.jpg", [])
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 1_000_000)
         try await scan(folder)
         let again = try await change(
@@ -325,7 +317,7 @@ import Testing
         let again = try await change(
             folder, daemon,
             {
-                try overwrite(name, PhotosFixture.jpeg + [9], folder)
+                try folder.overwrite(name, PhotosFixture.jpeg + [9])
                 try folder.exchange("a.jpg", name)
             },
             { unlink(folder.path(name)) })
@@ -367,7 +359,7 @@ import Testing
         let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
         let id = try await folder.id("a")
         let edit = jpeg("2026:05:01 11:00:00+01:00", [1]) + Array("a.jpg".utf8)
-        try overwrite("t.jpg", edit, folder)
+        try folder.overwrite("t.jpg", edit)
         try await scan(folder)
         let again = try await change(folder, daemon) {
             if isDeleted { unlink(folder.path("a.jpg")) }
@@ -393,7 +385,7 @@ import Testing
         let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
         let again = try await change(folder, .running) {
-            try overwrite("x/a.jpg", PhotosFixture.jpeg + [9], folder)
+            try folder.overwrite("x/a.jpg", PhotosFixture.jpeg + [9])
             try folder.move("x", to: "y")
         }
         #expect(try await likedIDs(again) == ["a": [id]])
@@ -405,7 +397,7 @@ import Testing
         let id = try await folder.id("a")
         let again = try await change(folder, .running) {
             unlink(folder.path("m.jpg"))
-            try overwrite("a.jpg", PhotosFixture.jpeg + [9], folder)
+            try folder.overwrite("a.jpg", PhotosFixture.jpeg + [9])
             try folder.move("a.jpg", to: "m.jpg")
             // Another photo gets the former name.
             if isReplaced {
@@ -453,8 +445,8 @@ import Testing
         func write(first: UInt8) throws {
             for (index, name) in names.enumerated() {
                 unlink(folder.path("\(name).jpg"))
-                try overwrite(
-                    "\(name).jpg", PhotosFixture.jpeg + [(UInt8(index) + first) % 4], folder)
+                try folder.overwrite(
+                    "\(name).jpg", PhotosFixture.jpeg + [(UInt8(index) + first) % 4])
             }
         }
         try write(first: 0)
@@ -468,8 +460,8 @@ import Testing
         let folder = try await likedPhoto(PhotosFixture.jpeg + [1])
         // A stopped daemon does not know if the inode number belongs to another file now.
         let again = try await change(folder, .stopped) {
-            try overwrite("a.jpg", PhotosFixture.jpeg + [2], folder)
-            try overwrite("c.jpg", PhotosFixture.jpeg + [1] + Array("a.jpg".utf8), folder)
+            try folder.overwrite("a.jpg", PhotosFixture.jpeg + [2])
+            try folder.overwrite("c.jpg", PhotosFixture.jpeg + [1] + Array("a.jpg".utf8))
         }
         #expect(try await liked(again) == ["c"])
     }
@@ -481,7 +473,7 @@ import Testing
     ) async throws {
         let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
         let again = try await change(folder, daemon) {
-            try overwrite("a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]), folder)
+            try folder.overwrite("a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]))
         }
         #expect(try await again.titles() == ["a"])
         #expect(try await liked(again) == ["a"])
@@ -495,7 +487,7 @@ import Testing
         try await scan(folder)
         #expect(try await liked(folder) == ["a"])
         let again = try await change(folder, .stopped) {
-            try overwrite("a.jpg", jpeg("2026:05:01 11:00:00", [2]), folder)
+            try folder.overwrite("a.jpg", jpeg("2026:05:01 11:00:00", [2]))
             PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
         }
         #expect(try await again.titles() == ["a"])

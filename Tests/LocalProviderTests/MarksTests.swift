@@ -96,7 +96,7 @@ import Testing
         let folder = try await PhotosFixture.scanned([])
         PhotosFixture.makeFolder(folder.root)
         // The modification time is the present time.
-        try PhotosFixture.write(PhotosFixture.jpeg, to: folder.path("p.jpg"))
+        try folder.overwrite("p.jpg", PhotosFixture.jpeg)
         try await folder.shows(["p"])
         let id = try await folder.id("p")
         try await folder.like("p")

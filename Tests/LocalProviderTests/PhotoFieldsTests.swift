@@ -72,9 +72,8 @@ struct PhotoFieldsTests {
             #expect(!title.contains { $0.isNewline })
             #expect(photo.text == (title.hasSuffix("…") ? long : nil))
         }
-        #expect(
-            Set(try await fixture.photos().compactMap(\.title)).isSuperset(of: ["two lines", "a b"])
-        )
+        let titles = Set(try await fixture.titles())
+        #expect(titles.isSuperset(of: ["two lines", "a b"]))
     }
 
     @Test func `a photo has the settings of its camera until its file changes`() async throws {

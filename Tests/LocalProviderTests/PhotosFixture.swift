@@ -220,8 +220,14 @@ final class PhotosFixture: Sendable {
         _ = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 
-    static func touch(_ path: String, seconds: Int) {
-        let times = [timespec](repeating: timespec(tv_sec: seconds, tv_nsec: 0), count: 2)
+    /// Writes a file in place.
+    func overwrite(_ name: String, _ bytes: [UInt8]) throws {
+        try Self.write(bytes, to: path(name))
+    }
+
+    static func touch(_ path: String, seconds: Int, nanoseconds: Int = 0) {
+        let time = timespec(tv_sec: seconds, tv_nsec: nanoseconds)
+        let times = [timespec](repeating: time, count: 2)
         utimensat(AT_FDCWD, path, times, 0)
     }
 
@@ -268,6 +274,11 @@ final class PhotosFixture: Sendable {
     /// Waits until a source has these titles. Checks again after each event.
     func shows(_ titles: [String], _ source: SourceID = all) async throws {
         try await become { try await self.titles(source) == titles }
+    }
+
+    /// Waits until these are the IDs of all sources except the likes and memories.
+    func showsSources(_ ids: [String]) async throws {
+        try await become { try await sourceIDs() == ids }
     }
 
     func become(_ isSo: () async throws -> Bool) async throws {

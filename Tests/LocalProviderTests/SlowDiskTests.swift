@@ -129,11 +129,10 @@ import Testing
         let disk = FaultyDisk { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(
             photos: ["a.jpg"], files: disk.threads, clock: ElapsedClock())
+        let session = folder.session
         for _ in 0..<200 {
-            await #expect(throws: ProviderError.self) {
-                try await folder.session.photo(PhotoID(row: 1))
-            }
-            #expect(try await folder.session.refresh(PhotosFixture.all) == 0)
+            await #expect(throws: ProviderError.self) { try await session.photo(PhotoID(row: 1)) }
+            #expect(try await session.refresh(PhotosFixture.all) == 0)
         }
         disk.faults.update { $0.hanging = [] }
     }
@@ -153,23 +152,18 @@ import Testing
         let images = ScriptedImageProcessor()
         let folder = try PhotosFixture(
             photos: ["a.jpg", "b.jpg"], images: images, files: disk.threads)
+        let session = folder.session
         try await folder.ready()
         let (a, b) = (try await folder.id("a"), try await folder.id("b"))
-        let thumbnail = try await folder.session.imagePath(b, .thumb)
+        let thumbnail = try await session.imagePath(b, .thumb)
         disk.faults.update { $0.hanging = ["/b.jpg"] }
-        await #expect(throws: PictureFolder.noResponse) {
-            try await folder.session.imagePath(b, .full)
-        }
-        await #expect(throws: PictureFolder.noResponse) {
-            try await folder.session.openImage(b, .full)
-        }
-        await #expect(throws: PictureFolder.noResponse) {
-            try await folder.session.imagePath(b, .regular)
-        }
+        await #expect(throws: PictureFolder.noResponse) { try await session.imagePath(b, .full) }
+        await #expect(throws: PictureFolder.noResponse) { try await session.openImage(b, .full) }
+        await #expect(throws: PictureFolder.noResponse) { try await session.imagePath(b, .regular) }
         // This thumbnail was created before.
-        #expect(try await folder.session.imagePath(b, .thumb) == thumbnail)
-        #expect(try await folder.session.imagePath(a, .full) == folder.path("a.jpg"))
-        _ = try await folder.session.imagePath(a, .thumb)
+        #expect(try await session.imagePath(b, .thumb) == thumbnail)
+        #expect(try await session.imagePath(a, .full) == folder.path("a.jpg"))
+        _ = try await session.imagePath(a, .thumb)
         #expect(try await folder.titles() == ["b", "a"])
         #expect(disk.hung.value.count == 1)
         disk.faults.update { $0.hanging = [] }

@@ -85,9 +85,8 @@ struct ThumbnailTests {
     }
 
     @Test func `a thumbnail of Tumbler of a photo before 1970 is used`() async throws {
-        let times = [timespec](
-            repeating: timespec(tv_sec: -315_619_201, tv_nsec: 750_000_000), count: 2)
-        utimensat(AT_FDCWD, fixture.path("a b.jpg"), times, 0)
+        let photo = fixture.path("a b.jpg")
+        PhotosFixture.touch(photo, seconds: -315_619_201, nanoseconds: 750_000_000)
         let path = try await thumbnail()
         unlink(path)
         try writeThumbnail(
@@ -115,9 +114,8 @@ struct ThumbnailTests {
 
     @Test(arguments: ["1000000.5", "1000000.500000"])
     func `a thumbnail has the fraction of the time of Tumbler, or any`(time: String) async throws {
-        let times = [timespec](
-            repeating: timespec(tv_sec: 1_000_000, tv_nsec: 500_000_999), count: 2)
-        utimensat(AT_FDCWD, fixture.path("a b.jpg"), times, 0)
+        let photo = fixture.path("a b.jpg")
+        PhotosFixture.touch(photo, seconds: 1_000_000, nanoseconds: 500_000_999)
         let path = try await thumbnail()
         #expect(texts(path)?["Thumb::MTime"] == "1000000.500000")
         unlink(path)

@@ -57,7 +57,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path("y/z"))
         await session.refreshUnreported()
         #expect(try await folder.titles() == ["e", "d", "b"])
-        try PhotosFixture.write([], to: folder.path("y/.nomedia"))
+        try folder.overwrite("y/.nomedia", [])
         await session.refreshUnreported()
         #expect(try await folder.titles() == [])
         unlink(folder.path("y/.nomedia"))
@@ -79,7 +79,7 @@ import Testing
 
     @Test func `a network file system is refreshed while all of it is hidden`() async throws {
         let folder = try await withoutEvents()
-        try PhotosFixture.write([], to: folder.path(".nomedia"))
+        try folder.overwrite(".nomedia", [])
         await folder.session.refreshUnreported()
         #expect(try await folder.titles() == [])
         #expect(folder.session.hasUnreportedFolders)
