@@ -30,21 +30,22 @@ struct CommandFailureTests {
         #expect(CommandFailure(.reply(ErrorReply(error.name, message))).message == shown)
     }
 
-    @Test(arguments: [
-        "org.freedesktop.DBus.Error.ServiceUnknown", "org.freedesktop.DBus.Error.NoReply",
-        "org.freedesktop.DBus.Error.Spawn.ChildExited", "org.freedesktop.DBus.Error.TimedOut",
-        "org.freedesktop.systemd1.NoSuchUnit",
-    ])
-    func `an unreachable daemon has the status unavailable`(name: String) throws {
-        let reply = ErrorReply(try ErrorName(name), "x")
-        #expect(CommandFailure(BusError.reply(reply)).status == .unavailable)
-    }
-
-    @Test func `other bus errors have an exit status`() {
-        #expect(CommandFailure(.reply(ErrorReply(.invalidArgs, "x"))).status == .usage)
-        #expect(CommandFailure(.reply(ErrorReply(.failed, "x"))).status == .failed)
-        #expect(CommandFailure(.noBus("x")).status == .unavailable)
-        #expect(CommandFailure(.disconnected).status == .unavailable)
+    @Test(
+        arguments: [
+            (
+                BusError.reply(ErrorReply("org.freedesktop.DBus.Error.ServiceUnknown", "x")),
+                .unavailable
+            ),
+            (.reply(ErrorReply("org.freedesktop.DBus.Error.NoReply", "x")), .unavailable),
+            (.reply(ErrorReply("org.freedesktop.DBus.Error.Spawn.ChildExited", "x")), .unavailable),
+            (.reply(ErrorReply("org.freedesktop.DBus.Error.TimedOut", "x")), .unavailable),
+            (.reply(ErrorReply("org.freedesktop.systemd1.NoSuchUnit", "x")), .unavailable),
+            (.reply(ErrorReply(.invalidArgs, "x")), .usage),
+            (.reply(ErrorReply(.failed, "x")), .failed),
+            (.noBus("x"), .unavailable), (.disconnected, .unavailable),
+        ] as [(BusError, ProgramStatus)])
+    func `a bus error has an exit status`(error: BusError, status: ProgramStatus) {
+        #expect(CommandFailure(error).status == status)
     }
 
     @Test(arguments: [

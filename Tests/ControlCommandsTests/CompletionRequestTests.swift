@@ -51,8 +51,7 @@ struct CompletionRequestTests {
     @Test func `the value of an option may follow an equals sign`() throws {
         #expect(try request("image", "7", "--size", "").expected.words?.contains("thumb") == true)
         let request = try request("image", "7", "--size=th")
-        #expect(request.optionPrefix == "--size=")
-        #expect(request.prefix == "th")
+        #expect((request.optionPrefix, request.prefix) == ("--size=", "th"))
         #expect(request.expected.words?.contains("thumb") == true)
     }
 

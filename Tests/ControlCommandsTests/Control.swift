@@ -52,7 +52,7 @@ enum Control {
         _ arguments: [String], input: String = "", path folder: String? = nil,
         _ settings: [String: String] = [:], status: Int32,
         location: SourceLocation = #_sourceLocation
-    ) async throws -> (output: String, error: String) {
+    ) async throws -> Outputs {
         try await start(arguments, input: input, path: folder, settings)
             .result(status: status, location: location)
     }
@@ -62,7 +62,7 @@ enum Control {
     static func expectSuccess(
         _ arguments: [String], input: String = "", path folder: String? = nil,
         _ settings: [String: String] = [:], location: SourceLocation = #_sourceLocation
-    ) async throws -> (output: String, error: String) {
+    ) async throws -> Outputs {
         try await run(
             arguments, input: input, path: folder, settings, status: 0, location: location)
     }
@@ -110,7 +110,7 @@ enum Control {
     @discardableResult
     static func shell(
         _ line: String, status: Int32 = 0, location: SourceLocation = #_sourceLocation
-    ) async throws -> (output: String, error: String) {
+    ) async throws -> Outputs {
         try await ChildProcess("/bin/sh", ["-c", line], environment: try environment())
             .result(status: status, location: location)
     }
@@ -124,12 +124,15 @@ enum Control {
     }
 }
 
+/// The standard output and the standard error of a program.
+typealias Outputs = (output: String, error: String)
+
 extension ChildProcess {
     /// Waits for the exit and the complete output, and expects an exit status.
     @discardableResult
     func result(
         status: Int32, location: SourceLocation = #_sourceLocation
-    ) async throws -> (output: String, error: String) {
+    ) async throws -> Outputs {
         let (exit, output, error) = try await result()
         #expect(exit == .code(status), "\(output)\(error)", sourceLocation: location)
         return (output, error)

@@ -27,9 +27,7 @@ struct DownloadTests {
     }
 
     @discardableResult
-    private func download(
-        _ words: String, status: Int32 = 0
-    ) async throws -> (output: String, error: String) {
+    private func download(_ words: String, status: Int32 = 0) async throws -> Outputs {
         try await Control.shell(
             "cd '\(try folder())' && exec \"$CTL\" download \(words)", status: status)
     }
@@ -41,8 +39,7 @@ struct DownloadTests {
     ])
     func `a photo is saved under its ID`(words: String, path: String, name: String) async throws {
         let result = try await download(words)
-        #expect(result.output == path + "\n")
-        #expect(result.error == "")
+        #expect((result.output, result.error) == (path + "\n", ""))
         #expect(try files() == [name])
         #expect(try content(name) == FakeTransfer.bytes)
     }
@@ -67,9 +64,7 @@ struct DownloadTests {
     }
 
     /// Runs a shell command in the folder; `$e` is a byte that is not UTF-8.
-    private func shell(
-        _ line: String, status: Int32 = 0
-    ) async throws -> (output: String, error: String) {
+    private func shell(_ line: String, status: Int32 = 0) async throws -> Outputs {
         try await Control.shell(
             "cd '\(try folder())' && e=$(printf '\\351') && set -e && LC_ALL=C && \(line)",
             status: status)

@@ -159,9 +159,7 @@ struct ExitStatusTests {
         #expect(result.exit == .code(0) && result.error == "There are no photos.\n")
     }
 
-    @Test(.fakeService) func `an empty feed and the status tell how many images are left out`()
-        async throws
-    {
+    @Test(.fakeService) func `an empty feed and the status tell what is left out`() async throws {
         service.account.page = []
         service.account.notices = ["2 images of photos.lan are omitted."]
         let noticed = try await Control.expectSuccess(["feed"])

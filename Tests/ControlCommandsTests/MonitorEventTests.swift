@@ -94,8 +94,8 @@ struct MonitorEventTests {
     @Test func `changes of pending likes and profiles are events`() throws {
         let likes = try change(
             .like, ["Count": .uint32(2), "Pending": .array([.string("1"), .string("2")], of: "s")])
-        #expect(likes.name == "like-changed")
-        #expect(likes.summary == "like changed: Pending 1 2, Count 2")
+        #expect(
+            (likes.name, likes.summary) == ("like-changed", "like changed: Pending 1 2, Count 2"))
         #expect(json(likes).hasSuffix(#""Pending":["1","2"],"Count":2}"#))
         let sent = try change(.like, ["Pending": .array([], of: "s")])
         #expect(sent.summary == "like changed: Pending none")

@@ -550,9 +550,7 @@ struct ProviderTestTests {
     ]
 
     @Test(arguments: faults.flatMap { section, faults in faults.map { (section, $0.0, $0.1) } })
-    func `a fault is found, with the section that has the rule`(
-        section: String, name: String, fault: Fault
-    ) async throws {
+    func `a fault names its section`(section: String, name: String, fault: Fault) async throws {
         let folder = try PluginFolder()
         try folder.write(
             opening: fault.opening, body: fault.statements, ending: fault.ending, keys: fault.keys,
@@ -582,8 +580,7 @@ struct ProviderTestTests {
         let report = try await folder.test("odd", [], status: 1)
         let check = try #require(report.checks("failed").first)
         #expect(report.checks.count == 1)
-        #expect(check.section == "THE MANIFEST")
-        #expect(check.findings.count == 2)
+        #expect((check.section, check.findings.count) == ("THE MANIFEST", 2))
         #expect(check.findings[0].hasPrefix("Line 9: Sourses"))
         #expect(check.findings[1].hasPrefix("Line 10: LastingPlaces"))
     }

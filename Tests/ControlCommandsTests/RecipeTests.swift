@@ -66,7 +66,7 @@ struct RecipeTests {
     }
 
     /// Runs a command like a widget, with the examples in the path.
-    private func run(_ line: String) async throws -> (output: String, error: String) {
+    private func run(_ line: String) async throws -> Outputs {
         try await start(line).result(status: 0)
     }
 

@@ -14,8 +14,7 @@ struct ReferenceTests {
     ])
     func `a photo reference has an optional account`(text: String, account: String?, id: String) {
         let reference = PhotoReference(text)
-        #expect(reference.account == account)
-        #expect(reference.id == id)
+        #expect((reference.account, reference.id) == (account, id))
     }
 
     @Test(arguments: [

@@ -142,8 +142,7 @@ struct SlideshowTests {
     ])
     func `a command without any photo is a usage error`(arguments: [String]) async throws {
         try await Control.expectFailure(arguments, status: 64, "The slideshow shows no photo.")
-        #expect(service.account.calls.value == [])
-        #expect(service.slideshow.calls.value == [])
+        #expect((service.account.calls.value, service.slideshow.calls.value) == ([], []))
     }
 
     // MARK: The combined account

@@ -32,8 +32,7 @@ struct SlideshowValueTests {
         ] as [(String, String?, String)])
     func `a source ends at the first colon`(text: String, account: String?, source: String) throws {
         let value = try SlideshowSource(text)
-        #expect(value.account == account)
-        #expect(value.source == source)
+        #expect((value.account, value.source) == (account, source))
     }
 
     @Test(

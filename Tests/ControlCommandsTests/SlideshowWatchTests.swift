@@ -17,9 +17,7 @@ struct SlideshowWatchTests {
         #expect(result.error == "")
     }
 
-    @Test(.fakeService) func `watch prints the path of each image while it is attached`()
-        async throws
-    {
+    @Test(.fakeService) func `watch prints the path of each image while attached`() async throws {
         let slideshow = service.slideshow
         slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch"])
@@ -112,9 +110,7 @@ struct SlideshowWatchTests {
         }
     }
 
-    @Test(.fakeService) func `watch attaches again to a slideshow that was removed`()
-        async throws
-    {
+    @Test(.fakeService) func `watch attaches again to a removed slideshow`() async throws {
         let slideshow = service.slideshow
         slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch"])
@@ -165,8 +161,7 @@ struct SlideshowWatchTests {
         service.slideshow.show(1)
         let result = try await Control.shell(
             "{ \"$CTL\" slideshow watch; echo $? >&2; } | head -n 1")
-        #expect(result.output == "/images/1.png\n")
-        #expect(result.error == "0\n")
+        #expect((result.output, result.error) == ("/images/1.png\n", "0\n"))
     }
 
     @Test func `watch ends with the bus`() async throws {
@@ -240,9 +235,7 @@ struct SlideshowWatchTests {
         #expect(processes.allSatisfy { kill($0, 0) != 0 })
     }
 
-    @Test(.fakeService) func `a command that fails is reported, and runs again for the next photo`()
-        async throws
-    {
+    @Test(.fakeService) func `a failing command is reported, and then runs again`() async throws {
         try await Control.install("fail", "echo \"$1\"\nexit 3")
         let command = try PrivateBus.current.directory.appending("bin/fail")
         service.slideshow.show(1)

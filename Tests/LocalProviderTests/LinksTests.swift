@@ -103,9 +103,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "elsewhere", ""])
-    func `the photos of a link's former target are removed when the link changes to a known folder`(
-        target: String
-    ) async throws {
+    func `the photos of a former target of a link are removed`(target: String) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg", "x/b.jpg"])
         try folder.add("../../old/c.jpg", seconds: 5)
         try folder.add("../../old/deep/e.jpg", seconds: 6)

@@ -29,9 +29,7 @@ extension MarkedFileTests {
 
     /// The metadata of a photo that is moved or copied is edited as well, which changes the size.
     @Test(arguments: [true, false], Change.allCases)
-    func `a photo that is changed after the loss of the index keeps its like`(
-        isRunning: Bool, change: Change
-    ) async throws {
+    func `a photo changed without index stays liked`(isRunning: Bool, change: Change) async throws {
         let folder = try await likedPhoto()
         let id = try await folder.id("a")
         func apply() throws {

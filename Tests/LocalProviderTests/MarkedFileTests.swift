@@ -271,9 +271,7 @@ import Testing
 
     /// A save on a full disk leaves an empty file, and is repeated later.
     @Test(arguments: Daemon.allCases, ["a", "m"])
-    func `a photo keeps its like if its file is no image for some time`(
-        _ daemon: Daemon, title: String
-    ) async throws {
+    func `a like survives a file that is no image`(_ daemon: Daemon, title: String) async throws {
         var folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let id = try await folder.id("a")
         try folder.overwrite("a.jpg", [])
@@ -334,9 +332,7 @@ import Testing
 
     /// Programs rename the photo to a backup, which any name may have, and write the edit under its name.
     @Test(arguments: Daemon.allCases)
-    func `a photo whose metadata is edited keeps its like if a visible backup is deleted`(
-        _ daemon: Daemon
-    ) async throws {
+    func `a photo with edited metadata and a backup keeps its like`(_ daemon: Daemon) async throws {
         let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
         let id = try await folder.id("a")
         var again = try await change(folder, daemon) {
@@ -421,9 +417,7 @@ import Testing
 
     /// Capture times do not show that a photo at a name that was free is the same: those of a burst are equal. A stopped daemon does not know that the name was free.
     @Test(arguments: [Daemon.running, .refreshing], [true, false])
-    func `a photo at a name that was free keeps the like only if its image data is equal`(
-        _ daemon: Daemon, isEqual: Bool
-    ) async throws {
+    func `equal image data at a free name is liked`(_ daemon: Daemon, isEqual: Bool) async throws {
         let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
         let again = try await change(folder, daemon) {
             unlink(folder.path("a.jpg"))

@@ -17,9 +17,7 @@ import Testing
     }
 
     @Test(arguments: [PhotoMark.hidden, .current])
-    func `a moved photo keeps its ID without the cache if it is marked`(mark: PhotoMark)
-        async throws
-    {
+    func `a moved marked photo keeps its ID without the cache`(mark: PhotoMark) async throws {
         let folder = try await PhotosFixture.scanned(["A/a3.jpg", "B/b.jpg"])
         let id = try await folder.id("a3")
         try await folder.session.setMarked([id], mark)

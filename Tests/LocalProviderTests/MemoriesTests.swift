@@ -27,8 +27,7 @@ struct MemoriesTests {
         let sources = try await fixture.photos.session.sources()
         #expect(sources.map(\.id.text) == ["all", "likes", "memories", "album:x"])
         let source = sources[2]
-        #expect(source.kind == .feed)
-        #expect(source.count == 5)
+        #expect((source.kind, source.count) == (.feed, 5))
         #expect(source.cover == (try await fixture.page().photos.first?.id))
         #expect(try await fixture.photos.session.hasSource(MemoriesFixture.memories))
         // The other sources are ordered by the time of capture, or else by that of the file, which is in 1970. A time

@@ -26,9 +26,7 @@ import Testing
     }
 
     @Test(arguments: [nil, "modified"], [4_039_372_800, 0])
-    func `a modification time in the future or of 1970 counts as that of the last change`(
-        order: String?, seconds: Int
-    ) async throws {
+    func `an impossible modification time is replaced`(order: String?, seconds: Int) async throws {
         let now = Timestamp.now.secondsSince1970
         let fixture = try await PhotosFixture.ready(["old.jpg"])
         fixture.provider.change(LocalSettings(order: order))

@@ -17,9 +17,7 @@ import Testing
         #expect(PasswordThrottle.pause(failures: 0, attempts: 5) == .milliseconds(15_500))
     }
 
-    @Test @MainActor func `tries of one user stand in line, and too many are turned away`()
-        async throws
-    {
+    @Test @MainActor func `tries of a user stand in line, and too many are refused`() async throws {
         let refused = Observed(0)
         let done = Observed<[Int]>()
         let running = Observed(0)
