@@ -4,9 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct CommandTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct CommandTests {
     private var service: FakeService { .current }
 
     @Test(
@@ -83,9 +81,7 @@ struct CommandTests {
             "xdg-open", "echo noise\nprintf %s \"$1\" > \(folder.path)/opened")
         let result = try await Control.expectSuccess(["open", "7"], path: folder.appending("bin"))
         #expect(result.output == "")
-        #expect(
-            try String(contentsOfFile: folder.appending("opened"), encoding: .utf8)
-                == "/tmp/image file.jpg")
+        #expect(try Control.content("opened") == "/tmp/image file.jpg")
         #expect(service.account.calls.value == ["GetImage full"])
     }
 

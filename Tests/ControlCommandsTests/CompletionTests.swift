@@ -4,9 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the completion scripts in real shells, with a fake daemon.
-@MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
-struct CompletionTests {
+@MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct CompletionTests {
     private var service: FakeService { .current }
 
     /// Returns the completions of lines that have some.

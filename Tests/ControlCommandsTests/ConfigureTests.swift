@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct ConfigureTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct ConfigureTests {
     private var service: FakeService { .current }
 
     private let configure = ["configure", "unsplash"]

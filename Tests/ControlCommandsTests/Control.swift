@@ -29,6 +29,11 @@ enum Control {
         try String(contentsOf: project.appending(path: path), encoding: .utf8)
     }
 
+    /// Returns the content of a file in the folder of the running test.
+    static func content(_ name: String) throws -> String {
+        try String(contentsOfFile: PrivateBus.current.directory.appending(name), encoding: .utf8)
+    }
+
     /// Starts the program.
     static func start(
         _ arguments: [String], input: String = "", path folder: String? = nil,

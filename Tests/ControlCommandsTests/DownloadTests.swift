@@ -6,9 +6,7 @@ import Testing
 
 @testable import ControlCommands
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct DownloadTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct DownloadTests {
     private var service: FakeService { .current }
 
     /// Creates and returns the working folder of the program.
@@ -23,7 +21,7 @@ struct DownloadTests {
     }
 
     private func content(_ name: String) throws -> String {
-        try String(contentsOfFile: "\(try folder())/\(name)", encoding: .utf8)
+        try Control.content("downloads/\(name)")
     }
 
     @discardableResult

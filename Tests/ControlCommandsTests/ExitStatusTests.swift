@@ -3,9 +3,7 @@ import DBus
 import TestSupport
 import Testing
 
-@MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
-struct ExitStatusTests {
+@MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct ExitStatusTests {
     private var service: FakeService { .current }
 
     @Test(

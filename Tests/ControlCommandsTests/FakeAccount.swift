@@ -4,8 +4,7 @@ import ProviderKit
 import TestSupport
 
 /// A fake account with 250 photos.
-@MainActor
-final class FakeAccount {
+@MainActor final class FakeAccount {
     let id: String
     let provider: String
     let calls = Observed<[String]>()

@@ -4,8 +4,7 @@ import Foundation
 import TestSupport
 
 /// A fake login that ends at once, or when the test ends it.
-@MainActor
-final class FakeLogin {
+@MainActor final class FakeLogin {
     nonisolated static let address = "https://service.example/authorize?client_id=1&state=2"
 
     let options: [String: Variant]

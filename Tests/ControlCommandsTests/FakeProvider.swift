@@ -4,8 +4,7 @@ import Foundation
 import TestSupport
 
 /// A fake provider. The provider `local` has no settings.
-@MainActor
-final class FakeProvider {
+@MainActor final class FakeProvider {
     nonisolated static let redirect = "http://127.0.0.1:43117/callback"
     nonisolated static let help =
         "Unsplash needs a client id: register an application at https://unsplash.example/apps"

@@ -6,8 +6,7 @@ import Testing
 /// A fake daemon with a local account, a logged-out account, and a provider with a browser login.
 ///
 /// A call with a photo whose ID is the name of a service error fails with this error.
-@MainActor
-final class FakeService {
+@MainActor final class FakeService {
     let connection: BusConnection
     let tree: ObjectTree
     let manager = FakeManager()
@@ -106,8 +105,7 @@ extension Trait where Self == FakeServiceTrait {
     static var fakeService: FakeServiceTrait { FakeServiceTrait() }
 }
 
-@MainActor
-final class FakeManager {
+@MainActor final class FakeManager {
     var defaultAccount = ServiceName.accounts.appending("local_ada")
     weak var tree: ObjectTree?
     let logins = Observed<[FakeLogin]>([])

@@ -5,8 +5,7 @@ import TestSupport
 import Testing
 
 /// Compares the service that the other tests use with the documented interfaces.
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) @MainActor
-struct FakeServiceTests {
+@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) @MainActor struct FakeServiceTests {
     @Test func `the fake service has only members of the documented interfaces`() async throws {
         let service = FakeService.current
         let connection = try PrivateBus.current.connect()

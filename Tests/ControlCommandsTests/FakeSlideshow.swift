@@ -3,8 +3,7 @@ import DBus
 import TestSupport
 
 /// A fake slideshow over the photos `local_ada/1`, `local_ada/2` and so on, without a timer.
-@MainActor
-final class FakeSlideshow {
+@MainActor final class FakeSlideshow {
     /// The calls and the written settings.
     let calls = Observed<[String]>([])
     /// The number of clients that are attached.

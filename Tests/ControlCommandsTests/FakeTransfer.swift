@@ -4,8 +4,7 @@ import Foundation
 import TestSupport
 
 /// A fake transfer of a few bytes, which ends when the test or the client ends it.
-@MainActor
-final class FakeTransfer {
+@MainActor final class FakeTransfer {
     nonisolated static let bytes = "the photo"
 
     private let destination: FileDescriptor

@@ -2,8 +2,7 @@ import DBus
 import TestSupport
 
 /// A fake window that records its actions.
-@MainActor
-final class FakeViewer {
+@MainActor final class FakeViewer {
     /// The actions with their parameters.
     let calls = Observed<[String]>([])
     private let connection: BusConnection

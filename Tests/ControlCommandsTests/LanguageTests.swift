@@ -6,9 +6,7 @@ import Testing
 @testable import ControlCommands
 
 /// Tests of the program with a catalog of another language.
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct LanguageTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct LanguageTests {
     private var service: FakeService { .current }
 
     private static let catalog = [

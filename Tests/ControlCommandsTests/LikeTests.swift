@@ -6,9 +6,7 @@ import Testing
 
 @testable import ControlCommands
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct LikeTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct LikeTests {
     private var service: FakeService { .current }
 
     @Test(arguments: [

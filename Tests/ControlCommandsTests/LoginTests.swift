@@ -4,9 +4,7 @@ import Glibc
 import TestSupport
 import Testing
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct LoginTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct LoginTests {
     private var service: FakeService { .current }
 
     private let oauth = ["login", "unsplash"]

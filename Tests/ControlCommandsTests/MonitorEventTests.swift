@@ -5,8 +5,7 @@ import Testing
 @testable import ControlCommands
 @testable import DBus
 
-@MainActor
-struct MonitorEventTests {
+@MainActor struct MonitorEventTests {
     private let account = ServiceName.accounts.appending("local_ada")
 
     private func json(_ event: MonitorEvent) -> String {

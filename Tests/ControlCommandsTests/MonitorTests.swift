@@ -4,9 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
-struct MonitorTests {
+@MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct MonitorTests {
     /// Waits for a number of events and returns the names of all events so far.
     private func events(_ count: Int, of monitor: ChildProcess) async throws -> [String] {
         try await monitor.lines(count).map { line in

@@ -4,9 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of password prompts on a terminal.
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct PasswordTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct PasswordTests {
     private var service: FakeService { .current }
 
     @Test func `registration prompts for a name and twice for a hidden password`() async throws {

@@ -30,9 +30,7 @@ struct PictureGridTests {
     }
 }
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct PictureTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct PictureTests {
     private var service: FakeService { .current }
 
     /// Installs a fake `chafa` that prints two lines of crosses and logs its arguments.

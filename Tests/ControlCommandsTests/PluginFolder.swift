@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 /// A manifest and a program in a folder of the running test, for `imagefeedctl provider test`.
-@MainActor
-final class PluginFolder {
+@MainActor final class PluginFolder {
     let directory: TemporaryDirectory
     let server: LoopbackServer
 

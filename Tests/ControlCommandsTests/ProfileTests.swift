@@ -1,9 +1,7 @@
 import TestSupport
 import Testing
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct ProfileTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct ProfileTests {
     private var service: FakeService { .current }
 
     @Test func `a profile is printed with one property per line`() async throws {

@@ -3,8 +3,7 @@ import TestSupport
 import Testing
 
 /// `imagefeedctl provider test` with the built programs.
-@Suite(.timeLimit(.minutes(10))) @MainActor
-struct ProviderTestTests {
+@Suite(.timeLimit(.minutes(10))) @MainActor struct ProviderTestTests {
     @Test func `a plugin that keeps to the rules passes`() async throws {
         let folder = try PluginFolder()
         try folder.write()
@@ -293,9 +292,9 @@ struct ProviderTestTests {
                     """),
             "a photo on two pages": Fault(
                 failure: "on two pages",
-                body: """
-                    if method == 'page' and place == '2': answer({"photos": [photo(10)]}); continue
-                    """),
+                body:
+                    "if method == 'page' and place == '2': answer({'photos': [photo(10)]}); continue"
+            ),
             "a page with too many photos": Fault(
                 failure: "501",
                 body: """
@@ -480,18 +479,17 @@ struct ProviderTestTests {
             ),
             "an unknown photo that is an invalid argument": Fault(
                 warning: "not-found",
-                body: """
-                    if method == 'photo' and not params['photo'].isdigit(): refuse('invalid-argument'); continue
-                    """),
+                body:
+                    "if method == 'photo' and not params['photo'].isdigit(): refuse('invalid-argument'); continue"
+            ),
             "an unknown photo with a result":
                 Fault(warning: "returned a result", answers: ["photo": "photo(params['photo'])"]),
             "an unknown source with a result":
                 Fault(warning: "returned a result", sources: "home;album:*;"),
             "an unknown source that is a failure": Fault(
                 failure: "not-found",
-                body: """
-                    if method == 'page' and params['source'] != 'home': refuse('failed'); continue
-                    """,
+                body:
+                    "if method == 'page' and params['source'] != 'home': refuse('failed'); continue",
                 sources: "home;album:*;"),
             "an unknown place that is a failure": Fault(
                 failure: "stale-cursor",
@@ -684,8 +682,7 @@ struct ProviderTestTests {
 }
 
 /// `imagefeedctl provider test` in a terminal.
-@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
-struct ProviderTestScreenTests {
+@Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor struct ProviderTestScreenTests {
     @Test func `a report fits on 80 columns`() async throws {
         let folder = try PluginFolder()
         try folder.write(

@@ -8,9 +8,7 @@ import Testing
 /// Tests that no recipe lets a shell execute data of a service or a file name.
 ///
 /// The recipes are the commands of the examples and of the manual page. They run in the shell that the widgets use.
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct RecipeTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct RecipeTests {
     private var service: FakeService { .current }
 
     /// Text with shell syntax. `@` stands for a command that leaves a trace.
@@ -57,12 +55,6 @@ struct RecipeTests {
         service.slideshow.show(Samples.photo("local_ada/\(text)", title: "\(text)\n"), image: image)
         try await body(service, text, image)
         #expect(access(trace, F_OK) != 0, "a part of the text was executed")
-    }
-
-    /// Returns the path that the image viewer was given, and a line end.
-    private func opened() throws -> String {
-        let file = try PrivateBus.current.directory.appending("opened")
-        return try String(contentsOfFile: file, encoding: .utf8)
     }
 
     /// Runs a command like a widget, with the examples in the path.
@@ -127,7 +119,7 @@ struct RecipeTests {
                 .replacing("\"", with: "&quot;")
             #expect(try await module.firstLine() == markup + " ")
             _ = try await run(command("on-click"))
-            #expect(try opened() == image + "\n")
+            #expect(try Control.content("opened") == image + "\n")
             _ = try await run(command("on-click-right"))
             #expect(service.account.calls.value.last == "Toggle \(id)")
             service.slideshow.show(5)
@@ -193,9 +185,7 @@ struct RecipeTests {
         try await Control.install(
             "mosquitto_pub", "case \"$*\" in *-s) cat >\"$HOME/published\" ;; esac")
         _ = try await run("PHOTO_ID=local_ada/7 mqtt-photo /image.jpg")
-        let file = try PrivateBus.current.directory.appending("published")
-        let photo = try String(contentsOfFile: file, encoding: .utf8)
-        #expect(photo.hasPrefix(#"{"id":"7","#))
+        #expect(try Control.content("published").hasPrefix(#"{"id":"7","#))
     }
 
     @Test(arguments: texts)
@@ -280,7 +270,7 @@ struct RecipeTests {
             _ = try await run(try Self.match(#"(?m)^\.Dl (imagefeedctl toggle .*)$"#, page))
             #expect(service.account.calls.value.last == "Toggle \(id)")
             _ = try await run(try Self.match(#"(?m)^\.Dl (imagefeedctl open .*)$"#, page))
-            #expect(try opened() == image + "\n")
+            #expect(try Control.content("opened") == image + "\n")
             let saving = try Self.match(
                 #"(?s)Save all photos that you like:\n\.Bd [^\n]*\n(.*?)\.Ed"#, page)
             _ = try await run(saving)
@@ -303,8 +293,7 @@ struct RecipeTests {
 }
 
 /// A simulated desktop portal that can set wallpapers.
-@MainActor
-private final class FakeWallpaperPortal {
+@MainActor private final class FakeWallpaperPortal {
     /// The sizes of the received files in bytes.
     let images = Observed<[Int]>([])
     private let connection: BusConnection

@@ -2,9 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct ShareTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct ShareTests {
     private var service: FakeService { .current }
 
     private let link = "https://photos.example/7?utm_source=imagefeed"
@@ -47,8 +45,7 @@ struct ShareTests {
             ["share", "7", "--copy"], path: folder.appending("bin"), settings)
         #expect(result.output == link + "\n")
         #expect(result.error == "The link was copied to the clipboard.\n")
-        let copied = try String(contentsOfFile: folder.appending("copied"), encoding: .utf8)
-        #expect(copied == "\(program) \(arguments)\n\(link)")
+        #expect(try Control.content("copied") == "\(program) \(arguments)\n\(link)")
     }
 
     @Test(arguments: [
@@ -76,6 +73,6 @@ struct ShareTests {
         let folder = try PrivateBus.current.directory
         try await Control.install("xdg-open", "printf %s \"$1\" > \(folder.path)/opened")
         try await Control.expectSuccess(["share", "7", "--open"], path: folder.appending("bin"))
-        #expect(try String(contentsOfFile: folder.appending("opened"), encoding: .utf8) == link)
+        #expect(try Control.content("opened") == link)
     }
 }

@@ -5,8 +5,7 @@ import Testing
 @testable import ControlCommands
 
 /// Tests of the delivery of signals. Each runs in a process of its own, because signals have one handler per process.
-@Suite(.timeLimit(.minutes(10)))
-struct SignalWatchTests {
+@Suite(.timeLimit(.minutes(10))) struct SignalWatchTests {
     @Test(arguments: [SIGINT, SIGTERM])
     func `a signal may arrive on any thread`(_ number: Int32) async {
         await #expect(processExitsWith: .success) { @MainActor [number] in

@@ -4,9 +4,7 @@ import TestSupport
 import Testing
 
 /// Tests of the commands of the slideshow with a fake daemon.
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct SlideshowTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct SlideshowTests {
     private var service: FakeService { .current }
 
     @Test(arguments: [

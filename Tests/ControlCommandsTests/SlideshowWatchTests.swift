@@ -5,9 +5,7 @@ import TestSupport
 import Testing
 
 /// Tests of `slideshow watch` with a fake daemon.
-@MainActor
-@Suite(.privateBus, .timeLimit(.minutes(10)))
-struct SlideshowWatchTests {
+@MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct SlideshowWatchTests {
     private var service: FakeService { .current }
 
     /// Ends the program with Ctrl-C, and expects success.

@@ -4,9 +4,7 @@ import Testing
 @testable import ControlCommands
 
 /// Tests of the program on a pseudo-terminal of `script(1)`.
-@MainActor
-@Suite(.privateBus, .fakeService, .timeLimit(.minutes(10)))
-struct TerminalTests {
+@MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct TerminalTests {
     private var service: FakeService { .current }
 
     @Test(arguments: [40, 80])

@@ -358,13 +358,6 @@ struct FeedSimulation {
                     top = nil
                     try refresh()
                 }
-            case .photos: return (photos, next)
-            case .gap(let gap):
-                guard photos.count < count else { return (photos, next) }
-                let gap = prepared(gap)
-                if gap.isDoubtful, isOld(state.fetched, after: 600) { try refresh() }
-                let request = Request(part: gap, generation: nil, responses: fetch(gap.token))
-                if try store(request).isLost { return photos.isEmpty ? nil : (photos, next) }
             }
         }
         throw Violation("a page sends requests without end")

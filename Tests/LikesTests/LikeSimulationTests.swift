@@ -42,7 +42,7 @@ struct LikeSimulationTests {
 
     @Test func `a photo is liked although the position of another row is damaged`() throws {
         let directory = try TemporaryDirectory()
-        let database = try Database(path: directory.appending("data.sqlite"), durability: .full)
+        let database = try Database(path: directory.appending("data.sqlite"), isDurable: true)
         try database.prepare([OutboxTable.format])
         let table = OutboxTable(database: database, account: AccountID(stored: "a"))
         try table.write(OutboxRow(photo: PhotoID("b"), isWanted: true, position: .max))

@@ -10,7 +10,7 @@ import Translation
 
 @Suite(.timeLimit(.minutes(10))) struct AvatarTests {
     private let directory: TemporaryDirectory
-    private let images = FakeImageProcessor()
+    private let images = ScriptedImageProcessor()
     private let provider: LocalProvider
 
     init() throws {
@@ -100,27 +100,5 @@ import Translation
         session.close()
         #expect(files.isEmpty)
         #expect(try await provider.profile(of: ada).avatar.isEmpty)
-    }
-}
-
-/// An image processor that writes a description of each request in place of an image.
-private final class FakeImageProcessor: ImageProcessor {
-    let error = Observed<ImageProcessorError?>(nil)
-
-    func probe(
-        _ file: [UInt8], inBackground: Bool
-    ) async throws(ImageProcessorError) -> ImageFacts { throw .damaged }
-
-    func make(
-        _ image: NewImage, from file: [UInt8], to destination: String
-    ) async throws(ImageProcessorError) {
-        if let error = error.value { throw error }
-        guard case .square = image else { throw .damaged }
-        do {
-            try Data("square of \(String(decoding: file, as: UTF8.self))".utf8)
-                .write(to: URL(filePath: destination))
-        } catch {
-            throw .failed(Message(verbatim: "\(error)"))
-        }
     }
 }

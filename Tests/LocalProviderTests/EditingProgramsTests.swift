@@ -112,13 +112,11 @@ import Testing
             exiftool -q -overwrite_original '-AllDates=2024:05:06 10:00:00' x y
             """, in: folder.root, other)
         _ = try await folder.session.refresh(PhotosFixture.all)
-        var ids: [String: PhotoID] = [:]
-        for photo in try await folder.photos(SourceID("album:x")) {
-            ids[try #require(photo.title)] = photo.id
+        let marked = try await folder.photos(SourceID("album:x"))
+        func id(_ title: String) throws -> PhotoID {
+            try #require(marked.first { $0.title == title }?.id)
         }
-        let (liked, hidden, current) = try (
-            #require(ids["liked"]), #require(ids["hidden"]), #require(ids["current"])
-        )
+        let (liked, hidden, current) = try (id("liked"), id("hidden"), id("current"))
         _ = try await folder.session.setLiked(liked, true)
         try await folder.session.setMarked([hidden], .hidden)
         try await folder.session.setMarked([current], .current)
@@ -126,7 +124,7 @@ import Testing
         _ = try await folder.session.refresh(PhotosFixture.all)
         let photos = try await folder.photos()
         let shown = Set(photos.map(\.id))
-        for (name, id) in ids {
+        for (name, id) in zip(Self.names, [liked, hidden, current]) {
             #expect(shown.contains(id), "\(name) has another ID")
             #expect(folder.session.folder.marks.contains(try #require(id.row)), "\(name) is lost")
         }

@@ -6,9 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct FolderWatcherTests {
     @Test func `too many changes are reported as everything`() async throws {
-        let directory = try TemporaryDirectory()
-        let changes = Observed<[FolderWatcher.Change]>()
-        let (watcher, gate) = try await blockedWatcher(directory, changes)
+        let (directory, watcher, changes, gate) = try await blockedWatcher()
         defer { watcher.stop() }
         for index in 0..<10_001 { symlink("x", directory.appending("\(index)")) }
         gate.open()
@@ -19,10 +17,11 @@ import Testing
 
     /// Watches a folder. The first report blocks the queue of the watcher until the gate is opened, so that it reads the
     /// later events all at once.
-    private func blockedWatcher(
-        _ directory: TemporaryDirectory, _ changes: Observed<[FolderWatcher.Change]>
-    ) async throws -> (FolderWatcher, Gate) {
-        let gate = Gate()
+    private func blockedWatcher() async throws -> (
+        TemporaryDirectory, FolderWatcher, Observed<[FolderWatcher.Change]>, Gate
+    ) {
+        let (directory, gate) = (try TemporaryDirectory(), Gate())
+        let changes = Observed<[FolderWatcher.Change]>()
         let watcher = FolderWatcher { change in
             changes.append(change)
             gate.wait()
@@ -30,7 +29,7 @@ import Testing
         watcher.watch(.root, at: Array(directory.path.utf8))
         symlink("x", directory.appending("first"))
         _ = try await changes.elements(1)
-        return (watcher, gate)
+        return (directory, watcher, changes, gate)
     }
 
     @Test func `changed attributes of the pictures folder are not reported as everything`() throws {
@@ -49,10 +48,8 @@ import Testing
     }
 
     @Test func `a file that is created again is not closed`() async throws {
-        let directory = try TemporaryDirectory()
-        let changes = Observed<[FolderWatcher.Change]>()
         // No report lies between the changes of the file.
-        let (watcher, gate) = try await blockedWatcher(directory, changes)
+        let (directory, watcher, changes, gate) = try await blockedWatcher()
         defer { watcher.stop() }
         try directory.write("x", to: "a")
         unlink(directory.appending("a"))

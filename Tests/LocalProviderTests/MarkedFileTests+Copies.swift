@@ -90,8 +90,7 @@ extension MarkedFileTests {
 
     @Test(arguments: [true, false])
     func `a copy of a hidden photo does not get its like`(isExcluded: Bool) async throws {
-        let folder = try await PhotosFixture.scanned(["x/a.jpg", "y/b.jpg"], liking: "a")
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(among: ["x/a.jpg", "y/b.jpg"])
         let marker = folder.path("x/.nomedia")
         if isExcluded {
             folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "x")))

@@ -1,4 +1,5 @@
 import Glibc
+import ProviderKit
 import TestSupport
 import Testing
 
@@ -14,13 +15,13 @@ extension MarkedFileTests {
         case replaced
     }
 
-    /// A folder with the liked photo `a.jpg`, and another photo.
-    func likedPhoto() async throws -> PhotosFixture {
+    /// A folder with the liked photo `a.jpg`, and another photo, and the ID of the first one.
+    func likedPhoto() async throws -> (PhotosFixture, PhotoID) {
         let folder = try await PhotosFixture.scanned(["b.jpg"])
         try folder.overwrite("a.jpg", jpeg("2024:05:06 10:00:00", [1]))
         try await scan(folder)
         try await folder.like("a")
-        return folder
+        return (folder, try await folder.id("a"))
     }
 
     private func deleteIndex(_ fixture: PhotosFixture) {
@@ -30,8 +31,7 @@ extension MarkedFileTests {
     /// The metadata of a photo that is moved or copied is edited as well, which changes the size.
     @Test(arguments: [true, false], Change.allCases)
     func `a photo changed without index stays liked`(isRunning: Bool, change: Change) async throws {
-        let folder = try await likedPhoto()
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto()
         func apply() throws {
             let edited = jpeg("2024:05:06 10:00:00+01:00", [1])
             switch change {
@@ -62,8 +62,7 @@ extension MarkedFileTests {
     }
 
     @Test func `a photo edited and moved after a loss of the index keeps its like`() async throws {
-        let folder = try await likedPhoto()
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto()
         deleteIndex(folder)
         try folder.overwrite("a.jpg", PhotosFixture.jpeg + [9])
         try folder.move("a.jpg", to: "m.jpg")
@@ -72,8 +71,7 @@ extension MarkedFileTests {
     }
 
     @Test func `a photo replaced after the loss of the index keeps its like`() async throws {
-        let folder = try await likedPhoto()
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto()
         try folder.overwrite("c.jpg", jpeg("2024:05:06 10:00:00", [1]))
         try await scan(folder)
         deleteIndex(folder)
@@ -84,8 +82,7 @@ extension MarkedFileTests {
     }
 
     @Test func `a photo that is a backup when the index is rebuilt keeps its like`() async throws {
-        let folder = try await likedPhoto()
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto()
         deleteIndex(folder)
         try folder.move("a.jpg", to: "a.jpg~")
         try await poll { try await folder.titles() == ["b"] }

@@ -64,14 +64,20 @@ import Testing
         PhotosFixture.jpeg(taken: taken, fraction: fraction, pixels)
     }
 
-    /// A folder with the liked photo `a.jpg`.
-    private func likedPhoto(_ bytes: [UInt8]) async throws -> PhotosFixture {
+    /// A folder with photos, of which the user likes `a`, and its ID.
+    func likedPhoto(among photos: [String]) async throws -> (PhotosFixture, PhotoID) {
+        let folder = try await PhotosFixture.scanned(photos, liking: "a")
+        return (folder, try await folder.id("a"))
+    }
+
+    /// A folder with the liked photo `a.jpg`, and its ID.
+    private func likedPhoto(_ bytes: [UInt8]) async throws -> (PhotosFixture, PhotoID) {
         // A pictures folder that is created later ends the knowledge about names until the next scan.
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         try folder.add("a.jpg", seconds: 1_000_000, bytes: bytes)
         try await scan(folder)
         try await folder.like("a")
-        return folder
+        return (folder, try await folder.id("a"))
     }
 
     /// A folder with the photos `a.jpg` and `b.jpg`, which have the same content.
@@ -105,8 +111,7 @@ import Testing
 
     @Test(arguments: [Daemon.running, .wiped])
     func `a hidden photo does not lose its like to a copy`(_ daemon: Daemon) async throws {
-        let folder = try await PhotosFixture.scanned(["x/a.jpg", "y/b.jpg"], liking: "a")
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(among: ["x/a.jpg", "y/b.jpg"])
         try FileManager.default.copyItem(
             atPath: folder.path("x/a.jpg"), toPath: folder.path("y/copy.jpg"))
         let again = try await change(folder, daemon) { try folder.overwrite("x/.nomedia", []) }
@@ -119,8 +124,7 @@ import Testing
 
     @Test(arguments: [Daemon.running, .refreshing, .stopped])
     func `a photo that is edited while it is hidden keeps its like`(_ daemon: Daemon) async throws {
-        let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(among: ["x/a.jpg", "b.jpg"])
         let marker = folder.path("x/.nomedia")
         let again = try await change(
             folder, daemon, { try PhotosFixture.write([], to: marker) },
@@ -131,8 +135,7 @@ import Testing
     }
 
     @Test func `a photo that returns with another name and metadata is liked`() async throws {
-        let folder = try await likedPhoto()
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto()
         unlink(folder.path("a.jpg"))
         try await scan(folder)
         #expect(try await liked(folder) == [])
@@ -310,8 +313,7 @@ import Testing
     /// Programs exchange the names of a photo and its edit, so that both always exist, and delete the former file.
     @Test(arguments: Daemon.allCases, ["t.jpg", ".a.jpg.tmp"])
     func `a photo exchanged with its edit is liked`(_ daemon: Daemon, name: String) async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(among: ["a.jpg", "b.jpg"])
         let again = try await change(
             folder, daemon,
             {
@@ -333,8 +335,7 @@ import Testing
     /// Programs rename the photo to a backup, which any name may have, and write the edit under its name.
     @Test(arguments: Daemon.allCases)
     func `a photo with edited metadata and a backup keeps its like`(_ daemon: Daemon) async throws {
-        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
         var again = try await change(folder, daemon) {
             try folder.move("a.jpg", to: "a.jpg.bak")
             // The file size is another one.
@@ -352,8 +353,7 @@ import Testing
     func `a photo whose metadata is edited keeps its like if its new file was a photo before`(
         _ daemon: Daemon, isDeleted: Bool
     ) async throws {
-        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
         let edit = jpeg("2026:05:01 11:00:00+01:00", [1]) + Array("a.jpg".utf8)
         try folder.overwrite("t.jpg", edit)
         try await scan(folder)
@@ -368,8 +368,7 @@ import Testing
     /// One scan finds the edit and the moves.
     @Test(arguments: [true, false], [["m.jpg"], ["x/m.jpg", "m.jpg"], [".m", "x/m.jpg"]])
     func `a photo edited and moved stays liked`(isInPlace: Bool, paths: [String]) async throws {
-        let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "a")
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(among: ["a.jpg", "x/b.jpg"])
         let again = try await change(folder, .running) {
             try edit(folder, isInPlace: isInPlace)
             for (from, to) in zip(["a.jpg"] + paths, paths) { try folder.move(from, to: to) }
@@ -378,8 +377,7 @@ import Testing
     }
 
     @Test func `an edited photo keeps its like if its folder is then moved`() async throws {
-        let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
-        let id = try await folder.id("a")
+        let (folder, id) = try await likedPhoto(among: ["x/a.jpg", "b.jpg"])
         let again = try await change(folder, .running) {
             try folder.overwrite("x/a.jpg", PhotosFixture.jpeg + [9])
             try folder.move("x", to: "y")
@@ -418,7 +416,7 @@ import Testing
     /// Capture times do not show that a photo at a name that was free is the same: those of a burst are equal. A stopped daemon does not know that the name was free.
     @Test(arguments: [Daemon.running, .refreshing], [true, false])
     func `equal image data at a free name is liked`(_ daemon: Daemon, isEqual: Bool) async throws {
-        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
+        let (folder, _) = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
         let again = try await change(folder, daemon) {
             unlink(folder.path("a.jpg"))
             try folder.add(
@@ -451,7 +449,7 @@ import Testing
     }
 
     @Test func `a file with other image data loses the like to one with equal data`() async throws {
-        let folder = try await likedPhoto(PhotosFixture.jpeg + [1])
+        let (folder, _) = try await likedPhoto(PhotosFixture.jpeg + [1])
         // A stopped daemon does not know if the inode number belongs to another file now.
         let again = try await change(folder, .stopped) {
             try folder.overwrite("a.jpg", PhotosFixture.jpeg + [2])
@@ -465,7 +463,7 @@ import Testing
     func `a photo that is written in place with another capture time keeps its like`(
         _ daemon: Daemon, _ time: (String, String)
     ) async throws {
-        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
+        let (folder, _) = try await likedPhoto(jpeg("2026:05:01 10:00:00", fraction: "25", [1]))
         let again = try await change(folder, daemon) {
             try folder.overwrite("a.jpg", jpeg("2026:05:01 \(time.0)", fraction: time.1, [2]))
         }
@@ -475,7 +473,7 @@ import Testing
 
     /// A file that is written in place is an edit, whatever its size, its dates and its image data are.
     @Test func `a photo written in place keeps its like with any size and date`() async throws {
-        let folder = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
+        let (folder, _) = try await likedPhoto(jpeg("2026:05:01 10:00:00", [1]))
         // The content of a file is read and stored because its date has changed.
         PhotosFixture.touch(folder.path("a.jpg"), seconds: 2_000_000)
         try await scan(folder)

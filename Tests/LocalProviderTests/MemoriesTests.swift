@@ -9,8 +9,7 @@ import Testing
 @testable import LocalProvider
 
 /// The source `memories`.
-@Suite(.timeLimit(.minutes(10)))
-struct MemoriesTests {
+@Suite(.timeLimit(.minutes(10))) struct MemoriesTests {
     @Test func `memories are the photos of this day in years before, newest first`() async throws {
         let fixture = try await MemoriesFixture.examined(
             [

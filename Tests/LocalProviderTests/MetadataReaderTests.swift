@@ -9,8 +9,7 @@ import Translation
 @testable import LocalProvider
 
 /// Reading the metadata of photos in the background.
-@Suite(.timeLimit(.minutes(10)))
-struct MetadataReaderTests {
+@Suite(.timeLimit(.minutes(10))) struct MetadataReaderTests {
     private let images = ScriptedImageProcessor()
 
     private func facts(_ taken: Int64? = nil) -> ImageFacts {

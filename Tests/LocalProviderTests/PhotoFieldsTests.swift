@@ -9,8 +9,7 @@ import Translation
 @testable import LocalProvider
 
 /// The camera, the album and the location of local photos.
-@Suite(.timeLimit(.minutes(10)))
-struct PhotoFieldsTests {
+@Suite(.timeLimit(.minutes(10))) struct PhotoFieldsTests {
     private let images = ScriptedImageProcessor()
 
     private func fixture(

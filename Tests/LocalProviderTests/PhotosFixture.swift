@@ -262,6 +262,12 @@ final class PhotosFixture: Sendable {
         return try await photos(source).map { $0.title ?? "" }
     }
 
+    /// Returns the titles of all photos after a scan of everything.
+    func titlesAfterScan() async throws -> [String] {
+        _ = try await session.refresh(Self.all)
+        return try await titles()
+    }
+
     func id(_ title: String) async throws -> PhotoID {
         try #require(try await photos().first { $0.title == title }?.id)
     }

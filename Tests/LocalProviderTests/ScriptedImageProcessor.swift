@@ -3,7 +3,7 @@ import ImageMetadata
 import TestSupport
 import Translation
 
-/// An image processor with scripted facts, which creates images of one color.
+/// An image processor with scripted facts, which creates images of one color, and texts in place of squares.
 final class ScriptedImageProcessor: ImageProcessor {
     /// The facts about photos, by the ends of their paths.
     let facts = Observed<[String: ImageFacts]>([:])
@@ -32,13 +32,15 @@ final class ScriptedImageProcessor: ImageProcessor {
     func make(
         _ image: NewImage, from file: [UInt8], to destination: String
     ) async throws(ImageProcessorError) {
-        guard case .scaled(let pixels, let texts) = image else {
-            throw .failed(Message(verbatim: "not expected"))
-        }
-        made.append("\(pixels)")
+        if case .scaled(let pixels, _) = image { made.append("\(pixels)") }
         _ = try? await isHeld.wait { $0 ? nil : true }
         if let error = error.value { throw error }
-        let bytes = PNGFile.plain(0xff0000, width: pixels, height: 1, texts: texts)
+        let bytes =
+            switch image {
+            case .scaled(let pixels, let texts):
+                PNGFile.plain(0xff0000, width: pixels, height: 1, texts: texts)
+            case .square: Array("square of ".utf8) + file
+            }
         let descriptor = open(destination, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         defer { close(descriptor) }
         guard write(descriptor, bytes, bytes.count) == bytes.count else { throw .storageFull }

@@ -9,8 +9,7 @@ import Translation
 @testable import LocalProvider
 
 /// Thumbnails in the folder that the programs of a desktop share.
-@Suite(.timeLimit(.minutes(10)))
-struct ThumbnailTests {
+@Suite(.timeLimit(.minutes(10))) struct ThumbnailTests {
     private let images = ScriptedImageProcessor()
     private let fixture: PhotosFixture
     private let id: PhotoID
@@ -74,28 +73,27 @@ struct ThumbnailTests {
         #expect(sum.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) } && sum.count == 32)
     }
 
-    @Test func `a thumbnail of another program is used`() async throws {
+    /// Tumbler writes the fraction of a time, and a time before 1970 without its sign.
+    @Test(
+        arguments: [
+            (1_000_000, 0, "1000000", "1000000"),
+            (1_000_000, 500_000_999, "1000000.500000", "1000000.5"),
+            (1_000_000, 500_000_999, "1000000.500000", "1000000.500000"),
+            (-315_619_201, 750_000_000, nil, "18446744073393932288.000000"),
+        ] as [(Int, Int, String?, String)])
+    func `a thumbnail of another program is used`(
+        seconds: Int, nanoseconds: Int, ours: String?, time: String
+    ) async throws {
+        let photo = fixture.path("a b.jpg")
+        PhotosFixture.touch(photo, seconds: seconds, nanoseconds: nanoseconds)
         let path = try await thumbnail()
+        if let ours { #expect(texts(path)?["Thumb::MTime"] == ours) }
         unlink(path)
         try writeThumbnail(
-            ["Thumb::URI": "file://\(fixture.root)/a%20b.jpg", "Thumb::MTime": "1000000"], at: path)
+            ["Thumb::URI": "file://\(fixture.root)/a%20b.jpg", "Thumb::MTime": time], at: path)
         #expect(try await thumbnail() == path)
         #expect(images.made.value.count == 1)
         #expect(texts(path)?["Software"] == nil)
-    }
-
-    @Test func `a thumbnail of Tumbler of a photo before 1970 is used`() async throws {
-        let photo = fixture.path("a b.jpg")
-        PhotosFixture.touch(photo, seconds: -315_619_201, nanoseconds: 750_000_000)
-        let path = try await thumbnail()
-        unlink(path)
-        try writeThumbnail(
-            [
-                "Thumb::URI": "file://\(fixture.root)/a%20b.jpg",
-                "Thumb::MTime": "18446744073393932288.000000",
-            ], at: path)
-        #expect(try await thumbnail() == path)
-        #expect(images.made.value.count == 1)
     }
 
     @Test(arguments: [
@@ -110,19 +108,6 @@ struct ThumbnailTests {
         try writeThumbnail(texts, at: path)
         #expect(try await thumbnail() == path)
         #expect(images.made.value.count == 2)
-    }
-
-    @Test(arguments: ["1000000.5", "1000000.500000"])
-    func `a thumbnail has the fraction of the time of Tumbler, or any`(time: String) async throws {
-        let photo = fixture.path("a b.jpg")
-        PhotosFixture.touch(photo, seconds: 1_000_000, nanoseconds: 500_000_999)
-        let path = try await thumbnail()
-        #expect(texts(path)?["Thumb::MTime"] == "1000000.500000")
-        unlink(path)
-        try writeThumbnail(
-            ["Thumb::URI": "file://\(fixture.root)/a%20b.jpg", "Thumb::MTime": time], at: path)
-        #expect(try await thumbnail() == path)
-        #expect(images.made.value.count == 1)
     }
 
     @Test func `thumbnails are in our folder if the shared one cannot be used`() async throws {

@@ -12,7 +12,7 @@ enum Disk {
     /// Opens the file with the accounts and marks.
     static func database() throws -> Database {
         let path = try PrivateBus.current.directory.appending("\(data)/data.sqlite")
-        return try Database(path: path, durability: .full)
+        return try Database(path: path, isDurable: true)
     }
 
     nonisolated static var canMount: Bool {
