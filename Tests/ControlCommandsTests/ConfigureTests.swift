@@ -54,20 +54,17 @@ import Testing
     }
 
     @Test(arguments: [
-        (["unsplash"], Int32(64), "--client-id"), (["local"], 64, "--directory"),
-        (["local", "--client-id", "a"], 64, "--exclude"),
-        (["local", "--order", "up"], 64, "order"),
-        (["unsplash", "--exclude", "a"], 64, "provider “local”"),
-        (["local", "--directory", "/dev/null/x"], 1, "Not a directory"),
-        (["unknown"], 1, "providers"),
-        (["unsplash", "--client-id", ""], 64, "empty"),
-        (["unsplash", "--client-id", "locked"], 75, "locked"),
-        (["unsplash", "--client-secret-file", "/dev/null/x"], 1, "Not a directory"),
+        ("unsplash", Int32(64), "--client-id"), ("local", 64, "--directory"),
+        ("local --client-id a", 64, "--exclude"), ("local --order up", 64, "order"),
+        ("unsplash --exclude a", 64, "provider “local”"),
+        ("local --directory /dev/null/x", 1, "Not a directory"), ("unknown", 1, "providers"),
+        ("unsplash --client-id ", 64, "empty"), ("unsplash --client-id locked", 75, "locked"),
+        ("unsplash --client-secret-file /dev/null/x", 1, "Not a directory"),
     ])
     func `an invalid configuration is a one-line error`(
-        arguments: [String], status: Int32, message: String
+        line: String, status: Int32, message: String
     ) async throws {
-        try await Control.expectFailure(["configure"] + arguments, status: status, message)
+        try await Control.expectFailure(["configure"] + line.words, status: status, message)
         #expect(service.manager.unsplash.settings.value == [])
     }
 

@@ -11,18 +11,15 @@ enum Control {
 
     /// Arguments for each command that needs the daemon, except `monitor`.
     static let commands = [
-        ["status"], ["providers"], ["accounts"], ["default", "uns"], ["feed"], ["sources"],
-        ["photo", "7"], ["image", "local_ada/7"], ["open", "7"], ["download", "7"], ["refresh"],
-        ["logout", "--yes"], ["remove", "uns", "--yes"], ["login", "local", "--username", "ada"],
-        ["like", "7"], ["like", "current"], ["unlike", "7"], ["toggle", "queued"], ["likes"],
-        ["profile"], ["profile", "--set-avatar", "7"], ["share", "7"],
-        ["configure", "unsplash", "--client-id", "a"], ["feed", "--combined"],
-        ["likes", "--combined"], ["sources", "--combined"], ["slideshow"], ["slideshow", "next"],
-        ["slideshow", "previous"], ["slideshow", "pause"], ["slideshow", "resume"],
-        ["slideshow", "show", "7"], ["slideshow", "hide", "current"], ["slideshow", "hide", "7"],
-        ["slideshow", "--json", "next"], ["slideshow", "unhide", "7"], ["slideshow", "watch"],
-        ["slideshow", "set", "--interval", "30m"], ["slideshow", "set", "--source", "combined"],
-    ]
+        "status", "providers", "accounts", "default uns", "feed", "sources", "photo 7",
+        "image local_ada/7", "open 7", "download 7", "refresh", "logout --yes", "remove uns --yes",
+        "login local --username ada", "like 7", "like current", "unlike 7", "toggle queued",
+        "likes", "profile", "profile --set-avatar 7", "share 7", "configure unsplash --client-id a",
+        "feed --combined", "likes --combined", "sources --combined", "slideshow", "slideshow next",
+        "slideshow previous", "slideshow pause", "slideshow resume", "slideshow show 7",
+        "slideshow hide current", "slideshow hide 7", "slideshow --json next", "slideshow unhide 7",
+        "slideshow watch", "slideshow set --interval 30m", "slideshow set --source combined",
+    ].map(\.words)
 
     /// Returns the content of a file of the project.
     static func file(_ path: String) throws -> String {
@@ -127,6 +124,11 @@ enum Control {
         if let folder { environment["PATH"] = folder }
         return environment
     }
+}
+
+extension String {
+    /// The words of a command line, which may be empty, between single spaces.
+    var words: [String] { split(separator: " ", omittingEmptySubsequences: false).map(String.init) }
 }
 
 /// The standard output and the standard error of a program.

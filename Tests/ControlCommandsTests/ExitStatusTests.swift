@@ -9,36 +9,30 @@ import Testing
     @Test(
         .fakeService,
         arguments: [
-            (["photo", "NeedsLogin"], 77), (["photo", "NotConfigured"], 78),
-            (["photo", "Offline"], 75),
-            (["photo", "RateLimited"], 75), (["photo", "SecretStoreLocked"], 75),
-            (["photo", "NotFound"], 1), (["feed", "--source", "StaleCursor"], 1),
-            (["like", "NotFound"], 1), (["like", "NeedsLogin"], 77),
-            (["like", "SecretStoreLocked"], 75),
-            (["feed", "--account", "unsplash_bob"], 77), (["feed", "--account", "unknown"], 1),
-            (["feed", "--account", ""], 64), (["remove", "", "--yes"], 64),
-            (["login", "nothing"], 1), (["login", "local", "--register"], 64),
-            (["login", "local", "--username", "a", "--password-file", "/nonexistent"], 1),
-        ] as [([String], Int32)])
-    func `a failure is a line of standard error`(arguments: [String], status: Int32) async throws {
-        try await Control.expectFailure(arguments, status: status)
+            ("photo NeedsLogin", 77), ("photo NotConfigured", 78), ("photo Offline", 75),
+            ("photo RateLimited", 75), ("photo SecretStoreLocked", 75), ("photo NotFound", 1),
+            ("feed --source StaleCursor", 1), ("like NotFound", 1), ("like NeedsLogin", 77),
+            ("like SecretStoreLocked", 75), ("feed --account unsplash_bob", 77),
+            ("feed --account unknown", 1), ("feed --account ", 64), ("remove  --yes", 64),
+            ("login nothing", 1), ("login local --register", 64),
+            ("login local --username a --password-file /nonexistent", 1),
+        ] as [(String, Int32)])
+    func `a failure is a line of standard error`(line: String, status: Int32) async throws {
+        try await Control.expectFailure(line.words, status: status)
     }
 
     @Test(arguments: [
-        ["nonsense"], ["photo", ""], ["photo", "a", "b"], ["feed", "--count", "0"],
-        ["feed", "--count", "x"], ["feed", "--all", "--count", "3"], ["feed", "--nonsense"],
-        ["image", "7", "--size", "huge"], ["login"], ["default"], ["remove"],
-        ["feed", "--combined", "--account", "local"], ["monitor", "--count", "0"],
-        ["login", "local", "--no-password"],
-        ["login", "local", "--register", "--no-password", "--password-file", "-"],
-        ["slideshow", "nonsense"], ["slideshow", "show"], ["slideshow", "unhide"],
-        ["slideshow", "set", "--size", "huge"], ["slideshow", "watch", "--exec", ""],
-        ["slideshow", "watch", "--exec", "'a"], ["slideshow", "watch", "--exec", "a", "--json"],
-        ["slideshow", "watch", "--format", "{titel}"], ["feed", "--format", "a", "--json"],
-        ["photo", "7", "--format", "a", "--json"], ["feed", "--format", "a", "--grid"],
+        "nonsense", "photo ", "photo a b", "feed --count 0", "feed --count x",
+        "feed --all --count 3", "feed --nonsense", "image 7 --size huge", "login", "default",
+        "remove", "feed --combined --account local", "monitor --count 0",
+        "login local --no-password", "login local --register --no-password --password-file -",
+        "slideshow nonsense", "slideshow show", "slideshow unhide", "slideshow set --size huge",
+        "slideshow watch --exec ", "slideshow watch --exec 'a", "slideshow watch --exec a --json",
+        "slideshow watch --format {titel}", "feed --format a --json", "photo 7 --format a --json",
+        "feed --format a --grid",
     ])
-    func `a usage error is one line`(arguments: [String]) async throws {
-        try await Control.expectFailure(arguments, status: 64, "--help")
+    func `a usage error is one line`(line: String) async throws {
+        try await Control.expectFailure(line.words, status: 64, "--help")
     }
 
     @Test(arguments: [
@@ -55,8 +49,7 @@ import Testing
         ("slideshow set --json", wrongSetting("Give at least one setting to change.")),
     ])
     func `a usage error names the argument and help`(line: String, message: String) async throws {
-        let words = line.split(separator: " ").map(String.init)
-        try await Control.expectFailure(words, status: 64, message)
+        try await Control.expectFailure(line.words, status: 64, message)
     }
 
     nonisolated private static func noCommand(_ parent: String) -> String {
@@ -74,7 +67,7 @@ import Testing
         ("--source :all", "The source has no account."),
     ])
     func `an invalid setting is refused with a reason`(line: String, reason: String) async throws {
-        let words = line.split(separator: " ").map(String.init)
+        let words = line.words
         let result = try await Control.run(["slideshow", "set"] + words, status: 64)
         #expect(result.error.contains("'\(words[1])' is invalid for '\(words[0]) <"))
         #expect(result.error.hasSuffix("--help' for more information.\n"))
@@ -180,14 +173,13 @@ import Testing
     @Test(
         .fakeService,
         arguments: [
-            ["feed"], ["likes"], ["image", "NeedsLogin"], ["like", "NeedsLogin"],
-            ["download", "NeedsLogin"], ["photo", "NeedsLogin"], ["share", "NeedsLogin"],
-            ["open", "NeedsLogin"],
+            "feed", "likes", "image NeedsLogin", "like NeedsLogin", "download NeedsLogin",
+            "photo NeedsLogin", "share NeedsLogin", "open NeedsLogin",
         ])
-    func `the hint after an expired login names the account`(arguments: [String]) async throws {
+    func `the hint after an expired login names the account`(line: String) async throws {
         service.account.pageError = .needsLogin
         service.account.imageError = .needsLogin
-        let result = try await Control.run(arguments, status: 77)
+        let result = try await Control.run(line.words, status: 77)
         #expect(
             result.error.hasSuffix("Log in with “imagefeedctl login local --account local_ada”.\n"))
     }

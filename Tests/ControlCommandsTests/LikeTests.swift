@@ -10,18 +10,18 @@ import Testing
     private var service: FakeService { .current }
 
     @Test(arguments: [
-        (["like", "7"], "local_ada/7\tliked\tdone\n", ""),
-        (["unlike", "local_ada/7"], "local_ada/7\tnot liked\tdone\n", ""),
-        (["toggle", "7"], "local_ada/7\tliked\tdone\n", ""),
-        (["toggle", "liked"], "local_ada/liked\tnot liked\tdone\n", ""),
-        (["like", "-Xy7"], "local_ada/-Xy7\tliked\tdone\n", ""),
-        (["like", "queued"], "local_ada/queued\tliked\tqueued\n", "sent later"),
-        (["unlike", "local"], "local_ada/local\tnot liked\tlocal\n", "does not support likes"),
+        ("like 7", "local_ada/7\tliked\tdone\n", ""),
+        ("unlike local_ada/7", "local_ada/7\tnot liked\tdone\n", ""),
+        ("toggle 7", "local_ada/7\tliked\tdone\n", ""),
+        ("toggle liked", "local_ada/liked\tnot liked\tdone\n", ""),
+        ("like -Xy7", "local_ada/-Xy7\tliked\tdone\n", ""),
+        ("like queued", "local_ada/queued\tliked\tqueued\n", "sent later"),
+        ("unlike local", "local_ada/local\tnot liked\tlocal\n", "does not support likes"),
     ])
     func `like, unlike and toggle print the outcome`(
-        arguments: [String], output: String, message: String
+        line: String, output: String, message: String
     ) async throws {
-        let result = try await Control.expectSuccess(arguments)
+        let result = try await Control.expectSuccess(line.words)
         #expect(result.output == output)
         #expect(message.isEmpty ? result.error == "" : result.error.contains(message))
         #expect(service.account.calls.value.count == 1)
@@ -53,12 +53,11 @@ import Testing
     }
 
     @Test(arguments: [
-        (["help", "nope"], 64 as Int32), (["help", "slideshow", "nope"], 64 as Int32),
-        (["help", "like"], 0 as Int32), (["help", "slideshow", "next"], 0 as Int32),
-        (["help"], 0 as Int32),
+        ("help nope", 64 as Int32), ("help slideshow nope", 64 as Int32), ("help like", 0 as Int32),
+        ("help slideshow next", 0 as Int32), ("help", 0 as Int32),
     ])
-    func `help for an unknown command is refused`(arguments: [String], status: Int32) async throws {
-        let result = try await Control.run(arguments, status: status)
+    func `help for an unknown command is refused`(line: String, status: Int32) async throws {
+        let result = try await Control.run(line.words, status: status)
         #expect(result.error.contains("There is no command") == (status != 0))
     }
 

@@ -20,27 +20,25 @@ import Testing
     }
 
     @Test(arguments: [
-        ["profile", "--set-avatar", "7"], ["profile", "local", "--set-avatar", "7"],
-        ["profile", "--set-avatar", "local_ada/7"],
-        ["profile", "local", "--set-avatar", "local/7"], ["profile", "--set-avatar", "current"],
+        "profile --set-avatar 7", "profile local --set-avatar 7",
+        "profile --set-avatar local_ada/7", "profile local --set-avatar local/7",
+        "profile --set-avatar current",
     ])
-    func `a photo becomes the avatar`(arguments: [String]) async throws {
+    func `a photo becomes the avatar`(line: String) async throws {
         service.slideshow.show(7)
-        let result = try await Control.expectSuccess(arguments)
+        let result = try await Control.expectSuccess(line.words)
         #expect(result.output.contains("Avatar\t/avatars/7\n"))
         #expect(service.account.calls.value == ["SetAvatar 7"])
     }
 
     @Test(
         arguments: [
-            (["profile", "unsplash"], Int32(77)),
-            (["profile", "unsplash", "--set-avatar", "local_ada/7"], 77),
-            (["profile", "local", "--set-avatar", "unknown/7"], 1),
-            (["profile", "--set-avatar", "NotSupported"], 1),
-            (["profile", "--set-avatar", ""], 64),
-        ] as [([String], Int32)])
-    func `an impossible avatar is an error`(arguments: [String], status: Int32) async throws {
-        try await Control.expectFailure(arguments, status: status)
+            ("profile unsplash", Int32(77)), ("profile unsplash --set-avatar local_ada/7", 77),
+            ("profile local --set-avatar unknown/7", 1), ("profile --set-avatar NotSupported", 1),
+            ("profile --set-avatar ", 64),
+        ] as [(String, Int32)])
+    func `an impossible avatar is an error`(line: String, status: Int32) async throws {
+        try await Control.expectFailure(line.words, status: status)
         #expect(service.account.calls.value == [])
     }
 

@@ -28,8 +28,7 @@ import Testing
     func `a command calls the daemon once`(command: String, call: String) async throws {
         service.slideshow.hidden = ["gone_bob/7"]
         service.slideshow.show(5)
-        let arguments = command.split(separator: " ").map(String.init)
-        try await Control.expectSuccess(["slideshow"] + arguments)
+        try await Control.expectSuccess(["slideshow"] + command.words)
         #expect(service.slideshow.calls.value == [call])
     }
 
@@ -135,11 +134,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ["photo"], ["like", "current"], ["unlike", "current"], ["toggle", "current"], ["open"],
-        ["share"], ["download"], ["image"], ["photo", "current"], ["slideshow", "hide", "current"],
+        "photo", "like current", "unlike current", "toggle current", "open", "share", "download",
+        "image", "photo current", "slideshow hide current",
     ])
-    func `a command without any photo is a usage error`(arguments: [String]) async throws {
-        try await Control.expectFailure(arguments, status: 64, "The slideshow shows no photo.")
+    func `a command without any photo is a usage error`(line: String) async throws {
+        try await Control.expectFailure(line.words, status: 64, "The slideshow shows no photo.")
         #expect((service.account.calls.value, service.slideshow.calls.value) == ([], []))
     }
 

@@ -7,6 +7,7 @@ import Testing
 /// Tests of `slideshow watch` with a fake daemon.
 @MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct SlideshowWatchTests {
     private var service: FakeService { .current }
+    private var slideshow: FakeSlideshow { service.slideshow }
 
     /// Ends the program with Ctrl-C, and expects success.
     private func interrupt(_ process: ChildProcess) async throws {
@@ -16,7 +17,6 @@ import Testing
     }
 
     @Test(.fakeService) func `watch prints the path of each image while attached`() async throws {
-        let slideshow = service.slideshow
         slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch"])
         #expect(try await watch.lines(1) == ["/images/1.png"])
@@ -39,7 +39,6 @@ import Testing
     }
 
     @Test(.fakeService) func `watch --json prints each value of the photo`() async throws {
-        let slideshow = service.slideshow
         let watch = try Control.start(["slideshow", "watch", "--json"])
         #expect(try await watch.lines(1) == ["{}"])
         slideshow.show(1)
@@ -57,7 +56,6 @@ import Testing
     }
 
     @Test(.fakeService) func `watch --format prints a line whenever it changes`() async throws {
-        let slideshow = service.slideshow
         slideshow.show(0)
         let watch = try Control.start([
             "slideshow", "watch", "--format", #"{title|markup}\t{liked}{"a"}\{path}{author}"#,
@@ -81,7 +79,6 @@ import Testing
 
     @Test(.fakeService, arguments: [[], ["--exec", "/bin/echo"]])
     func `watch prints a message once, and waits for a photo`(options: [String]) async throws {
-        let slideshow = service.slideshow
         let watch = try Control.start(["slideshow", "watch"] + options)
         try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
         slideshow.show(1)
@@ -109,7 +106,6 @@ import Testing
     }
 
     @Test(.fakeService) func `watch attaches again to a removed slideshow`() async throws {
-        let slideshow = service.slideshow
         slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch"])
         #expect(try await watch.lines(1) == ["/images/1.png"])
@@ -156,7 +152,7 @@ import Testing
     }
 
     @Test(.fakeService) func `watch ends with the reader of its output`() async throws {
-        service.slideshow.show(1)
+        slideshow.show(1)
         let result = try await Control.shell(
             "{ \"$CTL\" slideshow watch; echo $? >&2; } | head -n 1")
         #expect((result.output, result.error) == ("/images/1.png\n", "0\n"))
@@ -192,7 +188,7 @@ import Testing
             """#)
         var photo = Samples.photo("local_ada/\(text)", title: text)
         photo["author"] = .string(text)
-        service.slideshow.show(photo, image: "/images/\(text)")
+        slideshow.show(photo, image: "/images/\(text)")
         let handle = directory.appending("bin/handle")
         let watch = try Control.start(
             ["slideshow", "watch", "--exec", "\(handle) -a 'b c'"],
@@ -214,13 +210,13 @@ import Testing
     }
 
     @Test(.fakeService) func `the newest photo replaces a command that still runs`() async throws {
-        service.slideshow.show(1)
+        slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch", "--exec", try await installDisplay()])
         let first = try await watch.lines(1)
         #expect(first[0].hasPrefix("local_ada/1 "))
         for number in 2...5 {
-            service.slideshow.show(number)
-            service.slideshow.object.flushChanges()
+            slideshow.show(number)
+            slideshow.object.flushChanges()
         }
         let all = try await watch.output { $0.contains("local_ada/5 ") }.split(separator: "\n")
         // Photos in between may be skipped; each earlier process has exited.
@@ -236,19 +232,19 @@ import Testing
     @Test(.fakeService) func `a failing command is reported, and then runs again`() async throws {
         try await Control.install("fail", "echo \"$1\"\nexit 3")
         let command = try PrivateBus.current.directory.appending("bin/fail")
-        service.slideshow.show(1)
+        slideshow.show(1)
         let watch = try Control.start(["slideshow", "watch", "--exec", command])
         #expect(try await watch.lines(1) == ["/images/1.png"])
         try await watch.standardError.wait { $0.text.hasSuffix("\n") ? true : nil }
         #expect(watch.standardError.value.text == "\(command) exited with status 3.\n")
-        service.slideshow.show(2)
+        slideshow.show(2)
         #expect(try await watch.lines(2).last == "/images/2.png")
         watch.terminate()
         #expect(try await watch.exitStatus() == .code(0))
     }
 
     @Test(.fakeService) func `a command that cannot be started ends watch`() async throws {
-        service.slideshow.show(1)
+        slideshow.show(1)
         try await Control.expectFailure(
             ["slideshow", "watch", "--exec", "/nonexistent/program -a"], status: 1,
             "/nonexistent/program cannot be started")

@@ -271,8 +271,7 @@ import Testing
         try PhotosFixture.check(rename(mountPoint, away))
         try PhotosFixture.check(mkdir(mountPoint, 0o700))
         disk.faults.update { $0.mountPoints = [] }
-        let clock = ManualClock()
-        let second = try PhotosFixture(directory, files: disk.threads, clock: clock)
+        let second = try PhotosFixture(directory, files: disk.threads)
         _ = try? await second.session.refresh(PhotosFixture.all)
         #expect(try await second.titles() == ["b"])
         disk.faults.update { $0.mountPoints = [mounted] }
