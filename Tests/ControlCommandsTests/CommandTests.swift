@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct CommandTests {
-    private var service: FakeService { .current }
-
     @Test(
         arguments: Control.commands.filter {
             // These open a window, write a file, or do not end.

@@ -5,8 +5,6 @@ import Testing
 
 /// Tests of the completion scripts in real shells, with a fake daemon.
 @MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct CompletionTests {
-    private var service: FakeService { .current }
-
     /// Returns the completions of lines that have some.
     ///
     /// It repeats the request while a result is empty, because the completion ends without a result after half a

@@ -2,8 +2,6 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct ConfigureTests {
-    private var service: FakeService { .current }
-
     private let configure = ["configure", "unsplash"]
 
     @Test func `configuring an unusable provider is refused`() async throws {

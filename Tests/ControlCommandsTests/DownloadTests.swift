@@ -7,8 +7,6 @@ import Testing
 @testable import ControlCommands
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct DownloadTests {
-    private var service: FakeService { .current }
-
     /// Creates and returns the working folder of the program.
     private func folder() throws -> String {
         let path = try PrivateBus.current.directory.appending("downloads")

@@ -4,8 +4,6 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct ExitStatusTests {
-    private var service: FakeService { .current }
-
     @Test(
         .fakeService,
         arguments: [

@@ -58,14 +58,6 @@ import Testing
     /// Removes the combined account, as without a logged-in account.
     func removeCombined() { tree.remove(combinedObject) }
 
-    /// The service of the running test, which must have the trait ``Testing/Trait/fakeService``.
-    static var current: FakeService {
-        guard let service = FakeServiceTrait.running else {
-            preconditionFailure("the test lacks the trait .fakeService")
-        }
-        return service
-    }
-
     /// Runs `body` with a fake service on the bus of the test.
     ///
     /// - Parameters:
@@ -81,6 +73,14 @@ import Testing
         // Until here, the connection may receive a call for the tree.
         withExtendedLifetime(service) {}
     }
+}
+
+/// The service of the running test, which must have the trait ``Testing/Trait/fakeService``.
+@MainActor var service: FakeService {
+    guard let service = FakeServiceTrait.running else {
+        preconditionFailure("the test lacks the trait .fakeService")
+    }
+    return service
 }
 
 /// A trait that runs a fake service for each test, on the bus of the trait `.privateBus` before it.
@@ -101,7 +101,7 @@ struct FakeServiceTrait: TestTrait, SuiteTrait, TestScoping {
 }
 
 extension Trait where Self == FakeServiceTrait {
-    /// A fake service for each test, available as ``FakeService/current``.
+    /// A fake service for each test, available as ``service``.
     static var fakeService: FakeServiceTrait { FakeServiceTrait() }
 }
 

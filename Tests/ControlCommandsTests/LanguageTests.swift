@@ -7,8 +7,6 @@ import Testing
 
 /// Tests of the program with a catalog of another language.
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct LanguageTests {
-    private var service: FakeService { .current }
-
     private static let catalog = [
         "Show the states of the daemon, the accounts and the providers.":
             "Zeigt die Zustände des Dienstes, der Konten und der Anbieter. Außerdem steht hier so viel, dass es nicht in eine Zeile passt.",

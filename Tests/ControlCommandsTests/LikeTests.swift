@@ -7,8 +7,6 @@ import Testing
 @testable import ControlCommands
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct LikeTests {
-    private var service: FakeService { .current }
-
     @Test(arguments: [
         ("like 7", "local_ada/7\tliked\tdone\n", ""),
         ("unlike local_ada/7", "local_ada/7\tnot liked\tdone\n", ""),

@@ -5,8 +5,6 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct LoginTests {
-    private var service: FakeService { .current }
-
     private let oauth = ["login", "unsplash"]
 
     private func login() async throws -> FakeLogin {

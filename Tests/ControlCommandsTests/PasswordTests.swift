@@ -5,8 +5,6 @@ import Testing
 
 /// Tests of password prompts on a terminal.
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct PasswordTests {
-    private var service: FakeService { .current }
-
     @Test func `registration prompts for a name and twice for a hidden password`() async throws {
         let screen = try await Terminal.screen(
             "\"$CTL\" login local --register",

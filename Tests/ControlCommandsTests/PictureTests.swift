@@ -31,8 +31,6 @@ struct PictureGridTests {
 }
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct PictureTests {
-    private var service: FakeService { .current }
-
     /// Installs a fake `chafa` that prints two lines of crosses and logs its arguments.
     private func installChafa() async throws {
         let folder = try PrivateBus.current.directory

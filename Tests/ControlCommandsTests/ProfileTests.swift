@@ -2,8 +2,6 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct ProfileTests {
-    private var service: FakeService { .current }
-
     @Test func `a profile is printed with one property per line`() async throws {
         let result = try await Control.expectSuccess(["profile"])
         #expect(result.error == "")

@@ -9,8 +9,6 @@ import Testing
 ///
 /// The recipes are the commands of the examples and of the manual page. They run in the shell that the widgets use.
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct RecipeTests {
-    private var service: FakeService { .current }
-
     /// Text with shell syntax. `@` stands for a command that leaves a trace.
     nonisolated static let texts = [
         "$(@)", "`@`", "'; @; '", "\"; @; \"", "x;@ #", "a  b", "*", "-rf", "--json", "${HOME}",

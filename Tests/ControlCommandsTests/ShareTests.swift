@@ -3,8 +3,6 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct ShareTests {
-    private var service: FakeService { .current }
-
     private let link = "https://photos.example/7?utm_source=imagefeed"
 
     @Test func `share prints the link`() async throws {

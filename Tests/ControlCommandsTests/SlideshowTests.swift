@@ -5,8 +5,6 @@ import Testing
 
 /// Tests of the commands of the slideshow with a fake daemon.
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct SlideshowTests {
-    private var service: FakeService { .current }
-
     @Test(arguments: [
         ("next", "Next"), ("previous", "Previous"), ("pause", "Paused true"),
         ("resume", "Paused false"), ("show 7", "Show local_ada/7"),

@@ -6,7 +6,6 @@ import Testing
 
 /// Tests of `slideshow watch` with a fake daemon.
 @MainActor @Suite(.privateBus, .timeLimit(.minutes(10))) struct SlideshowWatchTests {
-    private var service: FakeService { .current }
     private var slideshow: FakeSlideshow { service.slideshow }
 
     /// Ends the program with Ctrl-C, and expects success.

@@ -5,8 +5,6 @@ import Testing
 
 /// Tests of the program on a pseudo-terminal of `script(1)`.
 @MainActor @Suite(.privateBus, .fakeService, .timeLimit(.minutes(10))) struct TerminalTests {
-    private var service: FakeService { .current }
-
     @Test(arguments: [40, 80])
     func `a table fits the terminal`(columns: Int) async throws {
         let screen = try await Terminal("\"$CTL\" feed --all", columns: columns).screen()

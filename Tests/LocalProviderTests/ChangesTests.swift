@@ -39,7 +39,7 @@ import Testing
         let before = folder.events.value.count
         try folder.add("new/b.jpg", seconds: 2_000_000)
         try await folder.shows(["b", "a"])
-        try await folder.updated(PhotosFixture.all, new: 1, after: before)
+        try await folder.updated(.all, new: 1, after: before)
         try await folder.updated(Self.album("new"), new: 1, after: before)
     }
 
@@ -59,8 +59,8 @@ import Testing
         let whole = folder.directory.appending("tmp/whole")
         try PhotosFixture.write(PhotosFixture.jpeg, to: whole)
         PhotosFixture.touch(whole, seconds: 2_000_000)
-        try PhotosFixture.check(link(whole, folder.path("b.jpg")))
-        try PhotosFixture.check(unlink(whole))
+        try check(link(whole, folder.path("b.jpg")))
+        try check(unlink(whole))
         try await folder.shows(["b", "a"])
     }
 
@@ -72,7 +72,7 @@ import Testing
         PhotosFixture.touch(folder.path("x/\(title).jpg"), seconds: seconds)
         try await folder.shows(["a", "b"])
         try await folder.changed(id, after: before)
-        try await folder.updated(PhotosFixture.all, new: 0, after: before)
+        try await folder.updated(.all, new: 0, after: before)
         try await folder.updated(Self.album("x"), new: 0, after: before)
         #expect(try await folder.id(title) == id)
     }
@@ -142,7 +142,7 @@ import Testing
         let b = try await folder.id("b")
         try folder.move("b.jpg", to: "a.jpg")
         try folder.add("b.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         #expect(try await folder.id("a") == b)
         #expect(try await folder.id("b") != b)
     }
@@ -177,7 +177,7 @@ import Testing
 
     @Test func `the photos of a folder that a file replaces are removed`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg", "x/b.jpg"])
-        try PhotosFixture.check(rename(folder.path("x"), folder.directory.appending("away")))
+        try check(rename(folder.path("x"), folder.directory.appending("away")))
         try folder.add("x", seconds: 2_000_000)
         try await folder.shows(["x", "a"])
     }
@@ -185,7 +185,7 @@ import Testing
     /// Creates a photo, and returns its descriptor.
     private func beginWriting(_ path: String) throws -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL, 0o600)
-        try PhotosFixture.check(descriptor)
+        try check(descriptor)
         _ = PhotosFixture.jpeg.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         return descriptor
     }
@@ -211,7 +211,7 @@ import Testing
         }
         try folder.add("marker.jpg", seconds: 2_000_000)
         try await folder.become { try await folder.titles().contains("marker") }
-        let new = try await folder.session.refresh(PhotosFixture.all)
+        let new = try await folder.session.refresh(.all)
         #expect(new == 0)
         if !replacesAnother { #expect(try await folder.titles() == ["marker", "a"]) }
         isWriting.update { $0 = false }
@@ -227,7 +227,7 @@ import Testing
         let watcher = folder.session.folder.watcher
         watcher.readPendingEvents()
         _ = watcher.takeChanges()
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         try await folder.shows(["w", "a"])
     }
 

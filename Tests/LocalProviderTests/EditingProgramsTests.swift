@@ -111,7 +111,7 @@ import Testing
             done; done
             exiftool -q -overwrite_original '-AllDates=2024:05:06 10:00:00' x y
             """, in: folder.root, other)
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         let marked = try await folder.photos(SourceID("album:x"))
         func id(_ title: String) throws -> PhotoID {
             try #require(marked.first { $0.title == title }?.id)
@@ -121,7 +121,7 @@ import Testing
         try await folder.session.setMarked([hidden], .hidden)
         try await folder.session.setMarked([current], .current)
         try await shell(script, in: folder.root, other)
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         let photos = try await folder.photos()
         let shown = Set(photos.map(\.id))
         for (name, id) in zip(Self.names, [liked, hidden, current]) {

@@ -19,8 +19,8 @@ import Translation
         close(descriptor)
         unlink(folder.path("a.jpg"))
         unlink(folder.path("b.jpg"))
-        try PhotosFixture.check(mkfifo(folder.path("a.jpg"), 0o600))
-        try PhotosFixture.check(mkdir(folder.path("b.jpg"), 0o700))
+        try check(mkfifo(folder.path("a.jpg"), 0o600))
+        try check(mkdir(folder.path("b.jpg"), 0o700))
         for id in [a, b] {
             let error = PictureFolder.noPhoto(id)
             await #expect(throws: error) { try await folder.session.openImage(id, .full) }

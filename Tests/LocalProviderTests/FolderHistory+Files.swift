@@ -35,7 +35,7 @@ extension FolderHistory {
             let staged = directory.appending("staged")
             try PhotosFixture.write(bytes(content), to: staged)
             PhotosFixture.touch(staged, seconds: tick())
-            try PhotosFixture.check(rename(staged, target))
+            try check(rename(staged, target))
         }
     }
 
@@ -46,16 +46,16 @@ extension FolderHistory {
         let disk = absolute("d/")
         guard from.hasPrefix(disk) != to.hasPrefix(disk), readTarget(Array(from.utf8)) == nil
         else {
-            try PhotosFixture.check(rename(from, to))
+            try check(rename(from, to))
             return false
         }
         let status = try #require(FileStatus(Array(from.utf8)))
         let staged = directory.appending("copied")
         try Data(contentsOf: URL(filePath: from)).write(to: URL(filePath: staged))
         PhotosFixture.touch(staged, seconds: Int(status.stamp.modified / 1_000_000_000))
-        try PhotosFixture.check(rename(staged, to))
+        try check(rename(staged, to))
         keepInode(from)
-        try PhotosFixture.check(unlink(from))
+        try check(unlink(from))
         return true
     }
 
@@ -93,7 +93,7 @@ extension FolderHistory {
         record("delete \(path)")
         replaced.insert(path)
         keepInode(absolute(path))
-        try PhotosFixture.check(unlink(absolute(path)))
+        try check(unlink(absolute(path)))
         files[path] = nil
         links[path] = nil
     }
@@ -245,7 +245,7 @@ extension FolderHistory {
         guard links[path] == nil, path.hasPrefix("d/") == other.hasPrefix("d/") else { return }
         record("hard link \(path) → \(other)")
         replaced.insert(other)
-        try PhotosFixture.check(link(absolute(path), absolute(other)))
+        try check(link(absolute(path), absolute(other)))
         files[other] = files[path]
         try settle(other)
         try settle(path)
@@ -260,7 +260,7 @@ extension FolderHistory {
         let target = directory.appending("outside/\(lastContent).jpg")
         try PhotosFixture.write(bytes(lastContent), to: target)
         PhotosFixture.touch(target, seconds: tick())
-        try PhotosFixture.check(symlink(target, absolute(path)))
+        try check(symlink(target, absolute(path)))
         files[path] = lastContent
         links[path] = target
         try settle(path)

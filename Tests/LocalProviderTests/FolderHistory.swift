@@ -67,9 +67,9 @@ final class FolderHistory {
         directory = try TemporaryDirectory()
         let path = directory.path
         for name in ["pictures", "pictures/x", "pictures/y", "disk", "outside", "trash"] {
-            try PhotosFixture.check(mkdir("\(path)/\(name)", 0o700))
+            try check(mkdir("\(path)/\(name)", 0o700))
         }
-        try PhotosFixture.check(symlink("\(path)/disk", "\(path)/pictures/d"))
+        try check(symlink("\(path)/disk", "\(path)/pictures/d"))
         let mounted = Observed<Set<[UInt8]>>([Array("\(path)/disk".utf8)])
         threads = FileThreads(port: FileSystemPort(mountPoints: { mounted.value }))
         self.mounted = mounted
@@ -172,7 +172,7 @@ final class FolderHistory {
         let away = directory.appending("away")
         if isPlugged {
             rmdir(disk)
-            try PhotosFixture.check(rename(away, disk))
+            try check(rename(away, disk))
             isDiskUnknown = false
             isBack = true
             // Until a scan has found the photos on the disk, an edit may look like another photo.
@@ -183,9 +183,9 @@ final class FolderHistory {
                 for path in files.keys.sorted() where path.hasPrefix("d/") { try renew(path) }
             }
         } else {
-            try PhotosFixture.check(rename(disk, away))
+            try check(rename(disk, away))
             // udisks deletes the folder of the mount point, fstab keeps it.
-            if number(0, 1) == 0 { try PhotosFixture.check(mkdir(disk, 0o700)) }
+            if number(0, 1) == 0 { try check(mkdir(disk, 0o700)) }
         }
     }
 
@@ -345,7 +345,7 @@ final class FolderHistory {
         let hasBackup = !isInPlace && !isNew && !isBack && content % 3 == 0
         if hasBackup {
             record("back up \(path)")
-            try PhotosFixture.check(rename(absolute(path), backup))
+            try check(rename(absolute(path), backup))
             // A scan may find the photo missing before the program writes the new file.
             files[path] = nil
             if content % 2 == 0 { try await scan(mayStop: false) }
@@ -353,7 +353,7 @@ final class FolderHistory {
         try write(content, to: path, isInPlace: isInPlace)
         if hasBackup {
             keepInode(backup)
-            try PhotosFixture.check(unlink(backup))
+            try check(unlink(backup))
         }
         files[path] = content
         if !isInPlace { links[path] = nil }
@@ -371,7 +371,7 @@ final class FolderHistory {
             record("edit the metadata of \(path) after a backup")
             versions[before, default: 0] += 1
             let backup = path + ".bak"
-            try PhotosFixture.check(rename(absolute(path), absolute(backup)))
+            try check(rename(absolute(path), absolute(backup)))
             files[backup] = before
             try write(before, to: path, isInPlace: number(0, 1) == 0)
             try settle(path, isNew: true)
@@ -390,7 +390,7 @@ final class FolderHistory {
             files[path] = content
             try settle(path, isNew: true)
             keepInode(absolute(other))
-            try PhotosFixture.check(unlink(absolute(other)))
+            try check(unlink(absolute(other)))
             scanned[path] = content
         } else {
             record("edit \(path), which is then moved: \(content)")

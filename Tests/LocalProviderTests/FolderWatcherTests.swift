@@ -35,7 +35,7 @@ import Testing
     @Test func `changed attributes of the pictures folder are not reported as everything`() throws {
         let directory = try TemporaryDirectory()
         let pictures = directory.appending("pictures")
-        try PhotosFixture.check(mkdir(pictures, 0o700))
+        try check(mkdir(pictures, 0o700))
         let watcher = FolderWatcher { _ in }
         defer { watcher.stop() }
         watcher.watchTarget(of: .root, at: Array(pictures.utf8))

@@ -55,17 +55,17 @@ import Testing
         let id = try await folder.id("a")
         _ = try await folder.session.setLiked(id, true)
         try folder.add(name, seconds: 3_000_000, bytes: picture())
-        try await folder.become { try await folder.titles(SourceID("likes")) == [] }
+        try await folder.become { try await folder.titles(.likes) == [] }
         #expect(try await folder.titles() == ["a", "b"])
         #expect(try await folder.id("a") != id)
         #expect(try await folder.titlesAfterScan() == ["a", "b"])
         unlink(folder.path(name))
-        try await folder.become { try await folder.titles(SourceID("likes")) == ["a"] }
+        try await folder.become { try await folder.titles(.likes) == ["a"] }
         #expect(try await folder.id("a") == id)
         #expect(try await folder.titles() == ["a", "b"])
         let again = try await folder.restarted { try folder.overwrite(name, picture()) }
         #expect(try await again.titles().count == 2)
-        #expect(try await again.titles(SourceID("likes")) == [])
+        #expect(try await again.titles(.likes) == [])
     }
 
     @Test(arguments: [
@@ -129,12 +129,12 @@ import Testing
 
     @Test func `a link shows a folder below a hidden one`() async throws {
         let folder = try PhotosFixture(photos: ["n/sub/a.jpg", "ok/b.jpg"])
-        try PhotosFixture.check(symlink("../n/sub", folder.path("ok/link")))
+        try check(symlink("../n/sub", folder.path("ok/link")))
         try await folder.ready()
         #expect(try await folder.sourceIDs() == ["all", "album:n/sub", "album:ok"])
         try folder.overwrite("n/.nomedia", [])
         try await folder.showsSources(["all", "album:ok", "album:ok/link"])
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         #expect(try await folder.sourceIDs() == ["all", "album:ok", "album:ok/link"])
         try folder.move("n/.nomedia", to: "ok/.nomedia")
         try await folder.showsSources(["all", "album:n/sub"])
@@ -148,7 +148,7 @@ import Testing
         let ids = try await [folder.id("b"), folder.id("z")]
         folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "x/*;*.gif")))
         try await folder.shows(["a"])
-        #expect(try await folder.titles(SourceID("likes")) == [])
+        #expect(try await folder.titles(.likes) == [])
         #expect(folder.session.folder.marks.count(of: "ada") == 0)
         try folder.add("y.gif", seconds: 2_000_000)
         try folder.add("d.jpg", seconds: 3_000_000)
@@ -156,7 +156,7 @@ import Testing
         folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "*.gif")))
         try await folder.shows(["d", "b", "a"])
         folder.provider.change(LocalSettings(exclusions: PathPatterns(list: "")))
-        try await folder.become { try await folder.titles(SourceID("likes")) == ["z", "b"] }
+        try await folder.become { try await folder.titles(.likes) == ["z", "b"] }
         #expect(try await [folder.id("b"), folder.id("z")] == ids)
     }
 

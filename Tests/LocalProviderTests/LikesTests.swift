@@ -11,8 +11,6 @@ import Testing
 
 /// The likes of local users, and their files.
 @Suite(.timeLimit(.minutes(10))) struct LikesTests {
-    private static let likes = SourceID("likes")
-
     /// The number of files that were read for their content.
     private func reads(_ fixture: PhotosFixture) -> Int {
         fixture.session.folder.marks.digests.reads.load(ordering: .relaxed)
@@ -27,15 +25,15 @@ import Testing
 
     @Test func `liked photos are marked in all sources and listed newest first`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg", "c.jpg"])
-        #expect(try await folder.photos(Self.likes) == [])
+        #expect(try await folder.photos(.likes) == [])
         let a = try await folder.id("a")
         let change = try #require(try await folder.session.setLiked(a, true))
         #expect(change.photo.isLiked)
         #expect((change.photo.id, change.count) == (a, 1))
         #expect(try await folder.session.setLiked(a, true) == nil)
         try await folder.like("b")
-        #expect(try await folder.titles(Self.likes) == ["b", "a"])
-        #expect(try await folder.photos(Self.likes, pageSize: 1).map(\.title) == ["b", "a"])
+        #expect(try await folder.titles(.likes) == ["b", "a"])
+        #expect(try await folder.photos(.likes, pageSize: 1).map(\.title) == ["b", "a"])
         #expect(try await folder.photos().map(\.isLiked) == [false, true, true])
         #expect(try await folder.session.photo(a).isLiked)
         let source = try #require(try await folder.session.sources().first { $0.kind == .likes })
@@ -43,7 +41,7 @@ import Testing
         #expect(source.cover == (try await folder.id("b")))
         #expect(try await folder.session.setLiked(a, false)?.count == 1)
         #expect(try await folder.session.setLiked(a, false) == nil)
-        #expect(try await folder.titles(Self.likes) == ["b"])
+        #expect(try await folder.titles(.likes) == ["b"])
         await #expect(throws: ProviderError.self) {
             try await folder.session.setLiked(PhotoID("0123456789abcdef"), true)
         }
@@ -81,7 +79,7 @@ import Testing
     func `a like survives a restart, and no file is read`(withCache: Bool) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "b")
         let again = try await folder.restarted(withCache: withCache)
-        #expect(try await again.titles(Self.likes) == ["b"])
+        #expect(try await again.titles(.likes) == ["b"])
         try await again.event { $0.likes == 1 }
         #expect(reads(again) == 0)
     }
@@ -90,18 +88,18 @@ import Testing
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg"], liking: "b")
         try folder.move("x", to: "y")
         try await folder.become { try await folder.sourceIDs().contains("album:y") }
-        #expect(try await folder.titles(Self.likes) == ["b"])
+        #expect(try await folder.titles(.likes) == ["b"])
         let again = try await folder.restarted {
             PhotosFixture.makeFolder(folder.path("z"))
             try folder.move("y/b.jpg", to: "z/c.jpg")
         }
-        try await again.shows(["c"], Self.likes)
+        try await again.shows(["c"], .likes)
         #expect(reads(again) == 0)
         // Without the index, the file is found by its content.
         let third = try await again.restarted(withCache: false) {
             try folder.move("z/c.jpg", to: "d.jpg")
         }
-        try await third.shows(["d"], Self.likes)
+        try await third.shows(["d"], .likes)
         #expect(reads(third) == 1)
     }
 
@@ -115,8 +113,8 @@ import Testing
         var again = folder
         if isRunning { try move() } else { again = try await folder.restarted(move) }
         try await again.become {
-            let moved = try await again.photos(SourceID("all")).filter(\.isLiked).map(\.id)
-            let likes = try await again.photos(Self.likes).map(\.id)
+            let moved = try await again.photos(.all).filter(\.isLiked).map(\.id)
+            let likes = try await again.photos(.likes).map(\.id)
             guard try await again.session.hasSource(SourceID("album:new")) else { return false }
             let album = try await again.photos(SourceID("album:new")).map(\.id)
             return album.count == 1 && moved == album && likes == album
@@ -130,13 +128,13 @@ import Testing
         let before = folder.events.value.count
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.changed(id, after: before)
-        #expect(try await folder.titles(Self.likes) == ["a"])
+        #expect(try await folder.titles(.likes) == ["a"])
         let files = try folder.session.folder.marks.storedFiles([#require(id.row)])
         #expect(files.map(\.stamp.modified) == [5_000_000_000_000_000])
         let again = try await folder.restarted(withCache: false) {
             try folder.move("a.jpg", to: "z.jpg")
         }
-        try await again.shows(["z"], Self.likes)
+        try await again.shows(["z"], .likes)
     }
 
     /// The order of operations of `exiftool`, whose backups are no photos.
@@ -145,11 +143,11 @@ import Testing
         try folder.move("a.jpg", to: "a.jpg_original")
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
         try await folder.become {
-            try await folder.photos(Self.likes).first?.created
+            try await folder.photos(.likes).first?.created
                 == Timestamp(secondsSince1970: 2_000_000)
         }
         #expect(try await folder.titles() == ["a"])
-        #expect(try await folder.titles(Self.likes) == ["a"])
+        #expect(try await folder.titles(.likes) == ["a"])
     }
 
     /// The order of operations of `mogrify`, with a scan before it writes the new file.
@@ -159,15 +157,15 @@ import Testing
         try folder.move("a.jpg", to: "a.jpg~")
         try await folder.shows([])
         try folder.add("a.jpg", seconds: 2_000_000, bytes: PhotosFixture.jpeg + [1, 2, 3])
-        try PhotosFixture.check(unlink(folder.path("a.jpg~")))
-        try await folder.shows(["a"], Self.likes)
+        try check(unlink(folder.path("a.jpg~")))
+        try await folder.shows(["a"], .likes)
         #expect(try await folder.photos().map(\.id) == id)
         // A name that was deleted is free.
-        try PhotosFixture.check(unlink(folder.path("a.jpg")))
+        try check(unlink(folder.path("a.jpg")))
         try await folder.shows([])
         try folder.add("a.jpg", seconds: 4_000_000, bytes: PhotosFixture.jpeg + [5])
         try await folder.shows(["a"])
-        #expect(try await folder.titles(Self.likes) == [])
+        #expect(try await folder.titles(.likes) == [])
     }
 
     @Test(arguments: [true, false])
@@ -180,16 +178,16 @@ import Testing
         try PhotosFixture.write(PhotosFixture.jpeg + [1, 2, 3], to: "\(other)/a.jpg")
         #expect(folder.provider.setPicturesFolder(Array(other.utf8)))
         let there = try PhotosFixture.session("ada", of: folder.provider)
-        _ = try await there.refresh(PhotosFixture.all)
-        let marks = try await there.page(PhotosFixture.all, after: nil, count: 9).photos
+        _ = try await there.refresh(.all)
+        let marks = try await there.page(.all, after: nil, count: 9).photos
             .map(\.isLiked)
         #expect(marks == [false])
         there.close()
         #expect(folder.provider.setPicturesFolder(Array(folder.root.utf8)))
         let back = try PhotosFixture.session("ada", of: folder.provider)
-        _ = try await back.refresh(PhotosFixture.all)
+        _ = try await back.refresh(.all)
         try await poll {
-            let page = try await back.page(PhotosFixture.all, after: nil, count: 9)
+            let page = try await back.page(.all, after: nil, count: 9)
             return page.photos.allSatisfy(\.isLiked)
         }
     }
@@ -198,22 +196,22 @@ import Testing
         let folder = try await PhotosFixture.scanned(["a.jpg", "b.jpg"], liking: "a")
         let before = folder.events.value.count
         let kept = folder.directory.appending("tmp/kept")
-        try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
+        try check(rename(folder.path("a.jpg"), kept))
         try await folder.event(after: before) { $0.likes == 0 }
-        #expect(try await folder.photos(Self.likes) == [])
+        #expect(try await folder.photos(.likes) == [])
         let again = try await folder.restarted()
-        #expect(try await again.photos(Self.likes) == [])
+        #expect(try await again.photos(.likes) == [])
         PhotosFixture.makeFolder(again.path("back"))
-        try PhotosFixture.check(rename(kept, again.path("back/z.jpg")))
-        try await again.shows(["z"], Self.likes)
-        try await again.event { $0.isUpdate(Self.likes, 1) }
+        try check(rename(kept, again.path("back/z.jpg")))
+        try await again.shows(["z"], .likes)
+        try await again.event { $0.isUpdate(.likes, 1) }
     }
 
     @Test func `files of the same size are read once, and not at each start`() async throws {
         let names = (0..<9).map { "\($0).jpg" }
         let folder = try await PhotosFixture.scanned(names, liking: "4")
         let second = try await folder.restarted { unlink(folder.path("4.jpg")) }
-        #expect(try await second.photos(Self.likes) == [])
+        #expect(try await second.photos(.likes) == [])
         let read = reads(second)
         #expect(read >= 8)
         #expect(reads(second) == read)
@@ -226,12 +224,12 @@ import Testing
         try copy("a.jpg", to: "b.jpg", folder)
         try await folder.become { try await folder.titles().count == 2 }
         try await folder.like("a")
-        #expect(try await folder.titles(Self.likes) == ["a"])
+        #expect(try await folder.titles(.likes) == ["a"])
         try await folder.like("b")
         let again = try await folder.restarted(withCache: false)
-        #expect(try await Set(again.titles(Self.likes)) == ["a", "b"])
+        #expect(try await Set(again.titles(.likes)) == ["a", "b"])
         _ = try await again.session.setLiked(again.id("a"), false)
-        #expect(try await again.titles(Self.likes) == ["b"])
+        #expect(try await again.titles(.likes) == ["b"])
     }
 
     @Test func `concurrent likes are all stored`() async throws {
@@ -243,9 +241,9 @@ import Testing
             for id in ids + ids { group.addTask { _ = try await session.setLiked(id, true) } }
             try await group.waitForAll()
         }
-        #expect(try await folder.photos(Self.likes).count == 20)
+        #expect(try await folder.photos(.likes).count == 20)
         let again = try await folder.restarted()
-        #expect(try await again.photos(Self.likes).count == 20)
+        #expect(try await again.photos(.likes).count == 20)
     }
 
     @Test func `liked photos are selected by row`() throws {

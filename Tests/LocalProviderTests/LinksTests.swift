@@ -10,9 +10,9 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct LinksTests {
     @Test func `links to files are separate photos`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg"])
-        try PhotosFixture.check(link(folder.path("a.jpg"), folder.path("hard.jpg")))
-        try PhotosFixture.check(symlink("a.jpg", folder.path("soft.jpg")))
-        try PhotosFixture.check(symlink("nowhere", folder.path("broken.jpg")))
+        try check(link(folder.path("a.jpg"), folder.path("hard.jpg")))
+        try check(symlink("a.jpg", folder.path("soft.jpg")))
+        try check(symlink("nowhere", folder.path("broken.jpg")))
         try await folder.become { try await Set(folder.titles()) == ["a", "hard", "soft"] }
         unlink(folder.path("hard.jpg"))
         try await folder.become { try await Set(folder.titles()) == ["a", "soft"] }
@@ -28,15 +28,15 @@ import Testing
             "self": "self", "root": folder.root, "home": folder.directory.path, "top": "/",
             "x": "../x",
         ]
-        for (name, target) in links { try PhotosFixture.check(symlink(target, "\(made)/\(name)")) }
-        try PhotosFixture.check(symlink("../..", folder.path("x/y/up")))
-        try PhotosFixture.check(rename(made, folder.path("made")))
+        for (name, target) in links { try check(symlink(target, "\(made)/\(name)")) }
+        try check(symlink("../..", folder.path("x/y/up")))
+        try check(rename(made, folder.path("made")))
         try folder.add("z.jpg", seconds: 9_000_000)
         try await folder.shows(["z", "c", "b", "a"])
         #expect(try await folder.sourceIDs() == ["all", "album:x", "album:x/y"])
         try folder.add("x/later.jpg", seconds: 9_000_001)
         try await folder.shows(["later", "b"], SourceID("album:x"))
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         #expect(try await folder.sourceIDs() == ["all", "album:x", "album:x/y"])
     }
 
@@ -45,10 +45,10 @@ import Testing
         let elsewhere = folder.directory.appending("elsewhere")
         try folder.add("../../elsewhere/deep/b.jpg", seconds: 5)
         try await folder.ready()
-        try PhotosFixture.check(symlink(elsewhere, folder.path("one")))
+        try check(symlink(elsewhere, folder.path("one")))
         try await folder.shows(["a", "b"])
-        try PhotosFixture.check(symlink(elsewhere, folder.path("two")))
-        try PhotosFixture.check(symlink("\(elsewhere)/deep", folder.path("three")))
+        try check(symlink(elsewhere, folder.path("two")))
+        try check(symlink("\(elsewhere)/deep", folder.path("three")))
         try folder.add("one/deep/c.jpg", seconds: 6)
         try await folder.shows(["a", "c", "b"])
         #expect(try await folder.sourceIDs() == ["all", "album:one/deep"])
@@ -61,7 +61,7 @@ import Testing
     @Test func `names other than UTF-8 are percent-encoded and served by a link`() async throws {
         let folder = try PhotosFixture(photos: ["100%/a.jpg"])
         let name = Array(folder.root.utf8) + [0x2f, 0xe9, 0x2f]
-        try PhotosFixture.check(withCPath(name) { mkdir($0, 0o700) })
+        try check(withCPath(name) { mkdir($0, 0o700) })
         try PhotosFixture.write(PhotosFixture.jpeg, to: name + [0xfc, 0x2e, 0x6a])
         try await folder.ready()
         #expect(try await folder.sourceIDs() == ["all", "album:100%25", "album:%E9"])
@@ -85,10 +85,10 @@ import Testing
         let link = try await folder.session.imagePath(id, .full)
         #expect(readTarget(Array(link.utf8)) != nil)
         switch change {
-        case "deleted": try PhotosFixture.check(withCPath(name) { unlink($0) })
+        case "deleted": try check(withCPath(name) { unlink($0) })
         case "text": try PhotosFixture.write(Array("dear diary".utf8), to: name)
         case "renamed":
-            try PhotosFixture.check(withCPath(name) { rename($0, folder.path("b.jpg")) })
+            try check(withCPath(name) { rename($0, folder.path("b.jpg")) })
         default:
             folder.session.close()
             let other = try PhotosFixture(folder.directory, root: "elsewhere")
@@ -105,14 +105,13 @@ import Testing
         try folder.add("../../old/c.jpg", seconds: 5)
         try folder.add("../../old/deep/e.jpg", seconds: 6)
         try folder.add("../../elsewhere/d.jpg", seconds: 4)
-        try PhotosFixture.check(
-            symlink(folder.directory.appending("elsewhere"), folder.path("other")))
-        try PhotosFixture.check(symlink(folder.directory.appending("old"), folder.path("link")))
+        try check(symlink(folder.directory.appending("elsewhere"), folder.path("other")))
+        try check(symlink(folder.directory.appending("old"), folder.path("link")))
         try await folder.ready()
         #expect(try await folder.titles() == ["b", "a", "e", "c", "d"])
         let new = target == "elsewhere" ? folder.directory.appending(target) : folder.path(target)
-        try PhotosFixture.check(symlink(new, folder.directory.appending("tmp/new")))
-        try PhotosFixture.check(rename(folder.directory.appending("tmp/new"), folder.path("link")))
+        try check(symlink(new, folder.directory.appending("tmp/new")))
+        try check(rename(folder.directory.appending("tmp/new"), folder.path("link")))
         try await folder.shows(["b", "a", "d"])
     }
 
@@ -122,7 +121,7 @@ import Testing
         let target = folder.directory.appending("target.jpg")
         try PhotosFixture.write(PhotosFixture.jpeg + [7], to: target)
         let link = folder.path("x/y/link.jpg")
-        try PhotosFixture.check(symlink(target, link))
+        try check(symlink(target, link))
         try await folder.ready()
         func links() -> [String] {
             folder.session.folder.watcher.links(near: [Array(target.utf8)]).map {
@@ -134,7 +133,7 @@ import Testing
         switch change {
         case "replaced": try folder.add("x/y/link.jpg", seconds: 9_000_000)
         case "deleted": unlink(link)
-        case "moved": try PhotosFixture.check(rename(link, folder.path("link.jpg")))
+        case "moved": try check(rename(link, folder.path("link.jpg")))
         default: try FileManager.default.removeItem(atPath: folder.path("x"))
         }
         _ = try await folder.events.elements(before + 1)

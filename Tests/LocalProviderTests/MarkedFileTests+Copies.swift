@@ -48,7 +48,7 @@ extension MarkedFileTests {
 
     @Test func `a like moves to another name of its file`() async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"])
-        try PhotosFixture.check(link(folder.path("a.jpg"), folder.path("b.jpg")))
+        try check(link(folder.path("a.jpg"), folder.path("b.jpg")))
         try await scan(folder)
         try await folder.like("a")
         // No event reports the date under the other name.
@@ -80,7 +80,7 @@ extension MarkedFileTests {
             first, .stopped,
             { try Data(contentsOf: URL(filePath: path)).write(to: URL(filePath: copy)) },
             { PhotosFixture.touch(copy, seconds: 1_000_000) },
-            { try PhotosFixture.check(rename(copy, path)) })
+            { try check(rename(copy, path)) })
         #expect(try await liked(second) == ["a"])
         let third = try await change(second, .stopped) {
             try second.overwrite("a.jpg", PhotosFixture.jpeg + [7])
@@ -113,12 +113,10 @@ extension MarkedFileTests {
         for title in ["a", "b"] { try await folder.like(title) }
         let kept = folder.directory.appending("tmp/kept")
         var again = try await change(folder, .refreshing) {
-            try PhotosFixture.check(rename(folder.path("a.jpg"), kept))
+            try check(rename(folder.path("a.jpg"), kept))
         }
         #expect(try await liked(again) == ["b"])
-        again = try await change(again, .running) {
-            try PhotosFixture.check(rename(kept, folder.path("c.jpg")))
-        }
+        again = try await change(again, .running) { try check(rename(kept, folder.path("c.jpg"))) }
         #expect(try await liked(again) == ["b", "c"])
     }
 }

@@ -42,7 +42,7 @@ extension MarkedFileTests {
                 // No scan ends between the two changes.
                 let staged = folder.directory.appending("tmp/copy")
                 try PhotosFixture.write(edited, to: staged)
-                try PhotosFixture.check(rename(staged, folder.path("m.jpg")))
+                try check(rename(staged, folder.path("m.jpg")))
                 unlink(folder.path("a.jpg"))
             case .replaced:
                 try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
@@ -56,7 +56,7 @@ extension MarkedFileTests {
             again = try await self.change(folder, .wiped, apply)
         }
         let title = change == .replaced ? "a" : "m"
-        try await poll { try await again.titles(Self.likes) == [title] }
+        try await poll { try await again.titles(.likes) == [title] }
         try await scan(again)
         #expect(try await likedIDs(again) == [title: [id]])
     }
@@ -66,7 +66,7 @@ extension MarkedFileTests {
         deleteIndex(folder)
         try folder.overwrite("a.jpg", PhotosFixture.jpeg + [9])
         try folder.move("a.jpg", to: "m.jpg")
-        try await poll { try await folder.titles(Self.likes) == ["m"] }
+        try await poll { try await folder.titles(.likes) == ["m"] }
         #expect(try await folder.id("m") == id)
     }
 
@@ -76,7 +76,7 @@ extension MarkedFileTests {
         try await scan(folder)
         deleteIndex(folder)
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
-        try await poll { try await folder.titles(Self.likes) == ["a"] }
+        try await poll { try await folder.titles(.likes) == ["a"] }
         try await scan(folder)
         #expect(try await likedIDs(folder) == ["a": [id]])
     }
@@ -89,7 +89,7 @@ extension MarkedFileTests {
         try await scan(folder)
         try folder.add("a.jpg", seconds: 5_000_000, bytes: PhotosFixture.jpeg + [9])
         unlink(folder.path("a.jpg~"))
-        try await poll { try await folder.titles(Self.likes) == ["a"] }
+        try await poll { try await folder.titles(.likes) == ["a"] }
         #expect(try await folder.id("a") == id)
     }
 }

@@ -9,8 +9,6 @@ import Testing
 
 /// The rule by which likes follow files, see `PhotoFile`.
 @Suite(.timeLimit(.minutes(10))) struct MarkedFileTests {
-    static let likes = SourceID("likes")
-
     /// The state of the daemon while files are changed.
     enum Daemon: CaseIterable {
         case running
@@ -22,9 +20,7 @@ import Testing
     }
 
     /// Scans everything.
-    func scan(_ fixture: PhotosFixture) async throws {
-        _ = try await fixture.session.refresh(PhotosFixture.all)
-    }
+    func scan(_ fixture: PhotosFixture) async throws { _ = try await fixture.session.refresh(.all) }
 
     /// Changes files, and returns a fixture that has scanned them.
     func change(
@@ -55,7 +51,7 @@ import Testing
     /// Their IDs, by title.
     func likedIDs(_ fixture: PhotosFixture) async throws -> [String: [PhotoID]] {
         let marked = try await fixture.photos().filter(\.isLiked)
-        #expect(try await fixture.titles(Self.likes) == marked.map { $0.title ?? "" })
+        #expect(try await fixture.titles(.likes) == marked.map { $0.title ?? "" })
         return Dictionary(grouping: marked) { $0.title ?? "" }.mapValues { $0.map(\.id) }
     }
 
@@ -118,7 +114,7 @@ import Testing
         #expect(try await Set(again.titles()) == ["b", "copy"])
         #expect(try await liked(again) == [])
         unlink(folder.path("x/.nomedia"))
-        try await again.become { try await again.titles(Self.likes) == ["a"] }
+        try await again.become { try await again.titles(.likes) == ["a"] }
         #expect(try await again.id("a") == id)
     }
 
@@ -167,7 +163,7 @@ import Testing
         let folder = try await PhotosFixture.scanned(["x/a.jpg", "b.jpg"], liking: "a")
         try folder.move("b.jpg", to: "x/a.jpg")
         if hasOtherName {
-            try PhotosFixture.check(link(folder.path("x/a.jpg"), folder.path("c.jpg")))
+            try check(link(folder.path("x/a.jpg"), folder.path("c.jpg")))
         } else {
             try folder.add("b.jpg", seconds: 9_000_000, bytes: PhotosFixture.jpeg + [9])
         }
@@ -184,7 +180,7 @@ import Testing
         let first = try await folder.id(name)
         try await folder.session.setMarked([first], .hidden)
         unlink(path)
-        try PhotosFixture.check(rename(folder.path("\(other).jpg"), path))
+        try check(rename(folder.path("\(other).jpg"), path))
         try await scan(folder)
         try await folder.like(name)
         let second = try await folder.id(name)
@@ -203,12 +199,11 @@ import Testing
             PhotosFixture.touch(path, seconds: 1_000_000)
         }
         symlink(paths[0], folder.path("link.jpg"))
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         try await folder.like("link")
         let again = try await change(folder, daemon) {
             symlink(paths[1], folder.directory.appending("tmp/new"))
-            try PhotosFixture.check(
-                rename(folder.directory.appending("tmp/new"), folder.path("link.jpg")))
+            try check(rename(folder.directory.appending("tmp/new"), folder.path("link.jpg")))
         }
         #expect(try await liked(again) == [])
     }
@@ -223,13 +218,13 @@ import Testing
         }
         let place = folder.path("x")
         func insert(_ path: String) throws {
-            try PhotosFixture.check(isLink ? symlink(path, place) : rename(path, place))
+            try check(isLink ? symlink(path, place) : rename(path, place))
         }
         try insert(paths[0])
         try await scan(folder)
         try await folder.like("a")
         let again = try await change(folder, daemon) {
-            try PhotosFixture.check(isLink ? unlink(place) : rename(place, paths[2]))
+            try check(isLink ? unlink(place) : rename(place, paths[2]))
             try insert(paths[1])
         }
         #expect(try await again.titles().sorted() == ["a", "b"])

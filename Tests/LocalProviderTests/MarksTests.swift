@@ -60,7 +60,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.directory.appending("data"))
         try await folder.like("a")
         let again = try await folder.restarted()
-        #expect(try await again.titles(SourceID("likes")) == ["a"])
+        #expect(try await again.titles(.likes) == ["a"])
     }
 
     // MARK: Events
@@ -98,13 +98,13 @@ import Testing
         try await folder.shows(["p"])
         let id = try await folder.id("p")
         try await folder.like("p")
-        try PhotosFixture.check(link(folder.path("p.jpg"), folder.path("q.jpg")))
+        try check(link(folder.path("p.jpg"), folder.path("q.jpg")))
         unlink(folder.path("p.jpg"))
         folder.session.folder.watcher.readPendingEvents()
         var added = entry("q.jpg")
         added.isClosed = false
         await folder.session.folder.scan(isScanOfEverything ? nil : [added, entry("p.jpg")])
-        #expect(try await folder.titles(SourceID("likes")) == ["q"])
+        #expect(try await folder.titles(.likes) == ["q"])
         #expect(try await folder.id("q") == id)
     }
 
@@ -125,7 +125,7 @@ import Testing
     func `a like does not move to a photo with its inode number`(deleted: String) async throws {
         let folder = try await PhotosFixture.scanned(["a.jpg"], liking: "a")
         try folder.add("b.jpg", seconds: 1_000_000)
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         try await folder.session.folder.store.run { database in
             try database.execute("UPDATE file SET inode = (SELECT sum(inode) FROM file) - inode")
         }
@@ -154,7 +154,7 @@ import Testing
     private func makePicturesLink(_ directory: TemporaryDirectory) throws -> String {
         let vault = directory.appending("vault/Pictures")
         rmdir(directory.appending("home/Pictures"))
-        try PhotosFixture.check(symlink(vault, directory.appending("home/Pictures")))
+        try check(symlink(vault, directory.appending("home/Pictures")))
         return vault
     }
 
@@ -170,7 +170,7 @@ import Testing
         PhotosFixture.makeFolder(other)
         try PhotosFixture.write(PhotosFixture.jpeg + [2], to: "\(other)/b.jpg")
         symlink(other, directory.appending("new"))
-        try PhotosFixture.check(rename(directory.appending("new"), folder.root))
+        try check(rename(directory.appending("new"), folder.root))
         try await folder.shows(["b"])
     }
 
@@ -203,7 +203,7 @@ import Testing
     @Test func `a photo that a client requests while it is renamed keeps its ID`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let b = try await folder.id("b")
-        try PhotosFixture.check(rename(folder.path("b.jpg"), folder.path("c.jpg")))
+        try check(rename(folder.path("b.jpg"), folder.path("c.jpg")))
         _ = try? await folder.session.imagePath(b, .full)
         try await folder.become { try await folder.titles().contains("c") }
         #expect(try await folder.id("c") == b)
@@ -225,9 +225,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk()
         let mountPoint = makeMountPoint(directory)
-        if isLink {
-            try PhotosFixture.check(symlink(mountPoint, directory.appending("home/Pictures/x")))
-        }
+        if isLink { try check(symlink(mountPoint, directory.appending("home/Pictures/x"))) }
         disk.faults.update { $0.mountPoints = [mountPoint] }
         let root = isLink ? "home/Pictures" : "media/disk"
         let name = isLink ? "x/b.jpg" : "b.jpg"
@@ -235,14 +233,14 @@ import Testing
         try await folder.ready()
         // udisks deletes the folder of the mount point.
         disk.faults.update { $0.mountPoints = [] }
-        try PhotosFixture.check(rename(mountPoint, directory.appending("away")))
-        _ = try? await folder.session.refresh(PhotosFixture.all)
+        try check(rename(mountPoint, directory.appending("away")))
+        _ = try? await folder.session.refresh(.all)
         #expect(try await folder.titles() == ["b"])
         if !isLink { try await folder.event { $0.failure?.contains("not mounted") == true } }
         unlink(directory.appending("away/b.jpg"))
         try PhotosFixture.write(PhotosFixture.jpeg, to: directory.appending("away/c.jpg"))
         disk.faults.update { $0.mountPoints = [mountPoint] }
-        try PhotosFixture.check(rename(directory.appending("away"), mountPoint))
+        try check(rename(directory.appending("away"), mountPoint))
         try await folder.shows(["c"])
     }
 
@@ -252,14 +250,13 @@ import Testing
         let disk = FaultyDisk()
         let mountPoint = makeMountPoint(directory)
         let other = directory.appending("home/disk")
-        try PhotosFixture.check(symlink("../media/disk", other))
-        try PhotosFixture.check(
-            symlink(hasOneLink ? mountPoint : other, directory.appending("home/Pictures/x")))
+        try check(symlink("../media/disk", other))
+        try check(symlink(hasOneLink ? mountPoint : other, directory.appending("home/Pictures/x")))
         disk.faults.update { $0.mountPoints = [mountPoint] }
         let folder = try PhotosFixture(directory, photos: ["x/b.jpg"], files: disk.threads)
         try await folder.ready()
         disk.faults.update { $0.mountPoints = [] }
-        try PhotosFixture.check(rename(mountPoint, directory.appending("away")))
+        try check(rename(mountPoint, directory.appending("away")))
         // As after a change just before the disk was removed.
         await folder.session.folder.scan([entry("x/b.jpg")])
         #expect(try await folder.titles() == ["b"])
@@ -269,11 +266,11 @@ import Testing
         guard geteuid() == 0 else { return }
         let folder = try await PhotosFixture.scanned(["a.jpg"])
         let mountPoint = folder.path("x")
-        try PhotosFixture.check(mkdir(mountPoint, 0o700))
+        try check(mkdir(mountPoint, 0o700))
         let source = folder.directory.appending("source")
-        try PhotosFixture.check(mkdir(source, 0o700))
+        try check(mkdir(source, 0o700))
         try PhotosFixture.write(PhotosFixture.jpeg + [2], to: "\(source)/b.jpg")
-        _ = try await folder.session.refresh(PhotosFixture.all)
+        _ = try await folder.session.refresh(.all)
         // A container may not permit mounts.
         guard mount(source, mountPoint, nil, UInt(MS_BIND), nil) == 0 else { return }
         defer { umount2(mountPoint, Int32(MNT_DETACH)) }

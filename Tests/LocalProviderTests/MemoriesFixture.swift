@@ -9,8 +9,6 @@ import Testing
 
 /// A pictures folder with photos that have dates of capture, and a calendar that the test sets.
 final class MemoriesFixture: Sendable {
-    static let memories = SourceID("memories")
-
     let images: ScriptedImageProcessor
     let today: Observed<PresentDay>
     let clock = ManualClock()
@@ -82,16 +80,16 @@ final class MemoriesFixture: Sendable {
     func redate(_ name: String, _ time: String?, seconds: Int) async throws {
         images.facts.update { $0[name] = Self.facts(time) }
         PhotosFixture.touch(photos.path(name), seconds: seconds)
-        _ = try await photos.session.refresh(PhotosFixture.all)
+        _ = try await photos.session.refresh(.all)
         try await photos.examine()
     }
 
     func titles(pageSize: Int = 100) async throws -> [String] {
-        try await photos.photos(Self.memories, pageSize: pageSize).map { $0.title ?? "" }
+        try await photos.photos(.memories, pageSize: pageSize).map { $0.title ?? "" }
     }
 
     func page(_ cursor: String? = nil, count: Int = 1) async throws -> Page {
-        try await photos.session.page(Self.memories, after: cursor, count: count)
+        try await photos.session.page(.memories, after: cursor, count: count)
     }
 
     /// The numbers of new photos in the `updated` events of the source so far.
@@ -99,7 +97,7 @@ final class MemoriesFixture: Sendable {
 
     private static func updates(_ events: [SessionEvent]) -> [Int] {
         events.compactMap { event in
-            if case .updated(memories, let new) = event { new } else { nil }
+            if case .updated(.memories, let new) = event { new } else { nil }
         }
     }
 

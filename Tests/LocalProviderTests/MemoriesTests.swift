@@ -28,7 +28,7 @@ import Testing
         let source = sources[2]
         #expect((source.kind, source.count) == (.feed, 5))
         #expect(source.cover == (try await fixture.page().photos.first?.id))
-        #expect(try await fixture.photos.session.hasSource(MemoriesFixture.memories))
+        #expect(try await fixture.photos.session.hasSource(.memories))
         // The other sources are ordered by the time of capture, or else by that of the file, which is in 1970. A time
         // in the future is unknown.
         #expect(
@@ -41,12 +41,12 @@ import Testing
     @Test func `an empty source of memories is listed`() async throws {
         let fixture = try await MemoriesFixture.examined([("a.jpg", nil)], today: "2026-11-22")
         let source = try await fixture.photos.session.sources()
-            .first { $0.id == MemoriesFixture.memories }
+            .first { $0.id == .memories }
         #expect(source?.count == 0)
         #expect(source?.cover == nil)
         let page = try await fixture.page()
         #expect(page.photos.isEmpty && page.next == nil)
-        #expect(try await fixture.photos.session.refresh(MemoriesFixture.memories) == 0)
+        #expect(try await fixture.photos.session.refresh(.memories) == 0)
         #expect(fixture.photos.provider.info.capabilities.contains(.memories))
     }
 
@@ -105,7 +105,7 @@ import Testing
     @Test func `a walk returns each photo once while dates of capture change`() async throws {
         let dates = (100..<160).map { ("\($0).jpg", "2024-11-22 10:\($0 - 100)") }
         let fixture = try await MemoriesFixture.examined(dates, today: "2026-11-22")
-        let initial = Set(try await fixture.photos.photos(MemoriesFixture.memories).map(\.id))
+        let initial = Set(try await fixture.photos.photos(.memories).map(\.id))
         #expect(initial.count == 60)
         let first = try await fixture.page(count: 15)
         var walked = first.photos
@@ -122,7 +122,7 @@ import Testing
             fixture.images.facts.update { [round] in
                 $0["/\(round).jpg"] = MemoriesFixture.facts("2025-11-22")
             }
-            _ = try await fixture.photos.session.refresh(PhotosFixture.all)
+            _ = try await fixture.photos.session.refresh(.all)
             let page = try await fixture.page(position, count: 15)
             #expect(!page.photos.isEmpty)
             walked += page.photos
@@ -141,7 +141,7 @@ import Testing
             [("a.jpg", "2024-11-22"), ("b.jpg", "2023-11-22")], today: "2026-11-22")
         fixture.images.isHeld.update { $0 = true }
         PhotosFixture.touch(fixture.photos.path("a.jpg"), seconds: 5_000_000)
-        _ = try await fixture.photos.session.refresh(PhotosFixture.all)
+        _ = try await fixture.photos.session.refresh(.all)
         #expect(try await fixture.titles() == ["a", "b"])
         fixture.images.isHeld.update { $0 = false }
         try await fixture.photos.examine()

@@ -90,9 +90,7 @@ import Translation
         let store = fixture.session.folder.store
         try await store.run { try $0.execute("PRAGMA max_page_count = 1") }
         for index in 0..<500 { try fixture.add("\(index).jpg", seconds: index + 1) }
-        await #expect(throws: ProviderError.storageFull) {
-            try await fixture.session.refresh(PhotosFixture.all)
-        }
+        await #expect(throws: ProviderError.storageFull) { try await fixture.session.refresh(.all) }
     }
 
     @Test func `photos are served without an image helper`() async throws {

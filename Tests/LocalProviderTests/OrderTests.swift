@@ -12,7 +12,7 @@ import Testing
         ("x/c.jpg", "2019-01-01"),
     ]
 
-    @Test(arguments: [PhotosFixture.all, SourceID("album:x")])
+    @Test(arguments: [SourceID.all, SourceID("album:x")])
     func `photos are ordered by the time of capture, or of change`(source: SourceID) async throws {
         let fixture = try await MemoriesFixture.examined(Self.dates, today: "2026-11-22")
         let photos = fixture.photos
@@ -44,11 +44,11 @@ import Testing
     @Test func `the setting changes the order, and walks begin again`() async throws {
         let fixture = try await MemoriesFixture.examined(Self.dates, today: "2026-11-22")
         let photos = fixture.photos
-        let cursor = try await photos.session.page(PhotosFixture.all, after: nil, count: 1).next
+        let cursor = try await photos.session.page(.all, after: nil, count: 1).next
         photos.provider.change(LocalSettings(order: "modified"))
         try await photos.shows(["c", "old", "a", "b"])
         await #expect(throws: ProviderError.staleCursor) {
-            try await photos.session.page(PhotosFixture.all, after: cursor, count: 1)
+            try await photos.session.page(.all, after: cursor, count: 1)
         }
         photos.provider.change(LocalSettings(order: nil))
         try await photos.shows(["a", "b", "c", "old"])
@@ -63,7 +63,7 @@ import Testing
         try await photos.updated(SourceID("album:x"), new: 1, after: before)
         #expect(try await photos.titles() == ["a", "b", "new", "c", "old"])
         let updates = photos.events.value.dropFirst(before).filter {
-            $0.isUpdate(PhotosFixture.all, 0) || $0.isUpdate(PhotosFixture.all, 1)
+            $0.isUpdate(.all, 0) || $0.isUpdate(.all, 1)
         }
         #expect(updates.count == 1)
     }
@@ -71,13 +71,13 @@ import Testing
     @Test func `a corrected date moves the photo, and a walk returns it once`() async throws {
         let fixture = try await MemoriesFixture.examined(Self.dates, today: "2026-11-22")
         let photos = fixture.photos
-        let first = try await photos.session.page(PhotosFixture.all, after: nil, count: 2)
+        let first = try await photos.session.page(.all, after: nil, count: 2)
         let before = photos.events.value.count
         try await fixture.redate("x/a.jpg", "2018-01-01", seconds: 5_000_000)
         try await fixture.redate("x/c.jpg", "2026-01-01", seconds: 5_000_001)
-        try await photos.updated(PhotosFixture.all, new: 0, after: before)
+        try await photos.updated(.all, new: 0, after: before)
         #expect(try await photos.titles() == ["c", "b", "a", "old"])
-        let rest = try await photos.session.page(PhotosFixture.all, after: first.next, count: 9)
+        let rest = try await photos.session.page(.all, after: first.next, count: 9)
         #expect((first.photos + rest.photos).map { $0.title ?? "" } == ["a", "b", "c", "old"])
     }
 

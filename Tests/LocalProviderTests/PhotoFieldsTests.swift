@@ -83,7 +83,7 @@ import Translation
         #expect(first.aperture == 2.8 && first.iso == 800 && first.isAnimated == true)
         images.facts.update { $0 = ["jpg": ImageFacts(width: 4, height: 3)] }
         PhotosFixture.touch(fixture.path("a.jpg"), seconds: 5_000_000)
-        _ = try await fixture.session.refresh(PhotosFixture.all)
+        _ = try await fixture.session.refresh(.all)
         try await fixture.examine()
         let second = try await photo()
         #expect(second.lens == nil && second.exposureTime == nil && second.aperture == nil)
@@ -115,7 +115,7 @@ import Translation
         fixture.provider.change(LocalSettings(showsLocation: true))
         fixture.session.close()
         let session = try PhotosFixture.session("bob", of: fixture.provider)
-        let page = try await session.page(PhotosFixture.all, after: nil, count: 1)
+        let page = try await session.page(.all, after: nil, count: 1)
         #expect(page.photos.first?.longitude == -2.2945)
         session.close()
     }
@@ -125,7 +125,7 @@ import Translation
             let fixture = try await fixture(["a.jpg"], showsLocation: isShown)
             let count = fixture.events.value.count
             PhotosFixture.touch(fixture.path("a.jpg"), seconds: 5_000_000)
-            _ = try await fixture.session.refresh(PhotosFixture.all)
+            _ = try await fixture.session.refresh(.all)
             _ = try await fixture.photos()
             let photo = try await fixture.events.wait { events in
                 events.dropFirst(count).flatMap(\.changed).first { $0.camera != nil }

@@ -14,7 +14,6 @@ import Translation
 
 /// A pictures folder for one test, and the session of a local user.
 final class PhotosFixture: Sendable {
-    static let all = SourceID("all")
     /// The first bytes of a JPEG image. Tests do not decode images.
     static let jpeg: [UInt8] = [0xff, 0xd8, 0xff, 0xe0, 0, 0x10]
 
@@ -142,7 +141,7 @@ final class PhotosFixture: Sendable {
     func path(_ name: String) -> String { "\(root)/\(name)" }
 
     func move(_ name: String, to other: String) throws {
-        try Self.check(rename(path(name), path(other)))
+        try check(rename(path(name), path(other)))
     }
 
     func exchange(_ name: String, _ other: String) throws {
@@ -234,18 +233,14 @@ final class PhotosFixture: Sendable {
     /// Deletes the cache of a running session. The folder is renamed first, because files may be written while it is
     /// deleted.
     func deleteCache() throws {
-        try Self.check(rename(cache, "\(cache).deleted"))
+        try check(rename(cache, "\(cache).deleted"))
         try FileManager.default.removeItem(atPath: "\(cache).deleted")
-    }
-
-    static func check(_ result: Int32) throws {
-        try #require(result >= 0, "\(String(cString: strerror(errno)))")
     }
 
     // MARK: Photos
 
     /// Returns all photos of a source, page by page.
-    func photos(_ source: SourceID = all, pageSize: Int = 100) async throws -> [Photo] {
+    func photos(_ source: SourceID = .all, pageSize: Int = 100) async throws -> [Photo] {
         var photos: [Photo] = []
         var cursor: String?
         repeat {
@@ -257,14 +252,14 @@ final class PhotosFixture: Sendable {
     }
 
     /// Returns the titles of a source; none if it does not exist.
-    func titles(_ source: SourceID = all) async throws -> [String] {
+    func titles(_ source: SourceID = .all) async throws -> [String] {
         guard try await session.hasSource(source) else { return [] }
         return try await photos(source).map { $0.title ?? "" }
     }
 
     /// Returns the titles of all photos after a scan of everything.
     func titlesAfterScan() async throws -> [String] {
-        _ = try await session.refresh(Self.all)
+        _ = try await session.refresh(.all)
         return try await titles()
     }
 
@@ -278,7 +273,7 @@ final class PhotosFixture: Sendable {
     }
 
     /// Waits until a source has these titles. Checks again after each event.
-    func shows(_ titles: [String], _ source: SourceID = all) async throws {
+    func shows(_ titles: [String], _ source: SourceID = .all) async throws {
         try await become { try await self.titles(source) == titles }
     }
 
@@ -299,7 +294,7 @@ final class PhotosFixture: Sendable {
     /// Waits for the end of the first scan.
     func ready() async throws {
         try await event { $0.isReady }
-        _ = try await session.refresh(Self.all)
+        _ = try await session.refresh(.all)
     }
 
     /// Requests all photos, and waits until their metadata was read.
@@ -332,6 +327,17 @@ final class PhotosFixture: Sendable {
     func changed(_ id: PhotoID, after count: Int = 0) async throws {
         try await event(after: count) { $0.changed.contains { $0.id == id } }
     }
+}
+
+/// Requires that a C function has succeeded.
+func check(_ result: Int32) throws {
+    try #require(result >= 0, "\(String(cString: strerror(errno)))")
+}
+
+extension SourceID {
+    static let all = SourceID("all")
+    static let likes = SourceID("likes")
+    static let memories = SourceID("memories")
 }
 
 extension SessionEvent {

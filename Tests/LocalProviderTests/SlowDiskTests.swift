@@ -12,8 +12,6 @@ import Testing
 /// Disks that are slow, hang or fail.
 @Suite(.timeLimit(.minutes(10))) struct SlowDiskTests {
     private static let album = SourceID("album:x")
-    private static let likes = SourceID("likes")
-
     /// Returns a folder with one liked photo that a provider has scanned and closed.
     private static func scanned() async throws -> PhotosFixture {
         let folder = try await PhotosFixture.scanned(["a.jpg", "x/b.jpg", "x/c.jpg"], liking: "b")
@@ -56,7 +54,7 @@ import Testing
         let disk = FaultyDisk { $0.hanging = ["/Pictures"] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         let session = folder.session
-        #expect(try await Self.titles(session.page(Self.likes, after: nil, count: 10)) == ["b"])
+        #expect(try await Self.titles(session.page(.likes, after: nil, count: 10)) == ["b"])
         let page = try await session.page(Self.album, after: nil, count: 1)
         #expect(Self.titles(page) == ["c"])
         let last = try await session.page(Self.album, after: page.next, count: 1)
@@ -71,7 +69,7 @@ import Testing
         try folder.add("d.jpg", seconds: 2_000_000)
         let count = folder.events.value.count
         disk.faults.update { $0.hanging = [] }
-        try await folder.updated(PhotosFixture.all, new: 1, after: count)
+        try await folder.updated(.all, new: 1, after: count)
         try await folder.shows(["d", "c", "b", "a"])
     }
 
@@ -96,7 +94,7 @@ import Testing
         try folder.add("d.jpg", seconds: 2_000_000)
         let limit = ManualClock.Instant(offset: .seconds(15))
         let before = clock.sleepers.value.count { $0 == limit }
-        let refresh = Task { try await folder.session.refresh(PhotosFixture.all) }
+        let refresh = Task { try await folder.session.refresh(.all) }
         _ = try await disk.hung.wait { $0.isEmpty ? nil : true }
         try await clock.sleepers.wait { sleepers in
             sleepers.count { $0 == limit } > before ? true : nil
@@ -111,7 +109,7 @@ import Testing
         let disk = FaultyDisk { $0.hanging = ["/Pictures"] }
         let clock = ManualClock()
         let folder = try PhotosFixture(photos: ["a.jpg"], files: disk.threads, clock: clock)
-        let page = Task { try await folder.session.page(PhotosFixture.all, after: nil, count: 5) }
+        let page = Task { try await folder.session.page(.all, after: nil, count: 5) }
         let photo = Task { try await folder.session.photo(PhotoID(row: 1)) }
         _ = try await clock.sleepers.elements(2)
         clock.advance(by: .seconds(5))
@@ -132,7 +130,7 @@ import Testing
         let session = folder.session
         for _ in 0..<200 {
             await #expect(throws: ProviderError.self) { try await session.photo(PhotoID(row: 1)) }
-            #expect(try await session.refresh(PhotosFixture.all) == 0)
+            #expect(try await session.refresh(.all) == 0)
         }
         disk.faults.update { $0.hanging = [] }
     }
@@ -184,13 +182,13 @@ import Testing
         let disk = FaultyDisk(timeout: FaultyDisk.shortTimeout) { $0.hanging = [part] }
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         _ = try await disk.hung.wait { $0.isEmpty ? nil : true }
-        _ = try? await folder.session.refresh(PhotosFixture.all)
+        _ = try? await folder.session.refresh(.all)
         #expect(try await folder.titles() == ["c", "b", "a"])
-        #expect(try await folder.titles(Self.likes) == ["b"])
+        #expect(try await folder.titles(.likes) == ["b"])
         try folder.add("x/d.jpg", seconds: 2_000_000)
         disk.faults.update { $0.hanging = [] }
         try await folder.shows(["d", "c", "b", "a"])
-        #expect(try await folder.titles(Self.likes) == ["b"])
+        #expect(try await folder.titles(.likes) == ["b"])
     }
 
     @Test func `liking a hanging photo fails, and others can be liked`() async throws {
@@ -216,9 +214,9 @@ import Testing
             let disk = FaultyDisk { $0.errors = [part: code] }
             let clock = ManualClock()
             let folder = try PhotosFixture(first.directory, files: disk.threads, clock: clock)
-            _ = try? await folder.session.refresh(PhotosFixture.all)
+            _ = try? await folder.session.refresh(.all)
             #expect(try await folder.titles() == ["c", "b", "a"], "\(part)")
-            #expect(try await folder.titles(Self.likes) == ["b"], "\(part)")
+            #expect(try await folder.titles(.likes) == ["b"], "\(part)")
             // No event reports that the path can be read again, so it is retried after a delay.
             try folder.add("x/d.jpg", seconds: 2_000_000)
             disk.faults.update { $0.errors = [:] }
@@ -236,7 +234,7 @@ import Testing
         let folder = try PhotosFixture(first.directory, files: disk.threads)
         try await folder.ready()
         #expect(try await folder.titles() == ["a"])
-        #expect(try await folder.titles(Self.likes).isEmpty)
+        #expect(try await folder.titles(.likes).isEmpty)
     }
 
     @Test func `a changed folder that fails keeps the photos`() async throws {
@@ -260,7 +258,7 @@ import Testing
             mountPoint = directory.appending("mnt")
             PhotosFixture.makeFolder(mountPoint)
             PhotosFixture.makeFolder(directory.appending("home/Pictures"))
-            try PhotosFixture.check(symlink(mountPoint, directory.appending("home/Pictures/x")))
+            try check(symlink(mountPoint, directory.appending("home/Pictures/x")))
         }
         let mounted = mountPoint
         disk.faults.update { $0.mountPoints = [mounted] }
@@ -268,14 +266,14 @@ import Testing
         try await first.ready()
         first.session.close()
         let away = directory.appending("away")
-        try PhotosFixture.check(rename(mountPoint, away))
-        try PhotosFixture.check(mkdir(mountPoint, 0o700))
+        try check(rename(mountPoint, away))
+        try check(mkdir(mountPoint, 0o700))
         disk.faults.update { $0.mountPoints = [] }
         let second = try PhotosFixture(directory, files: disk.threads)
-        _ = try? await second.session.refresh(PhotosFixture.all)
+        _ = try? await second.session.refresh(.all)
         #expect(try await second.titles() == ["b"])
         disk.faults.update { $0.mountPoints = [mounted] }
-        try PhotosFixture.check(rename(away, mountPoint))
+        try check(rename(away, mountPoint))
         try await second.ready()
         unlink("\(directory.appending("home/Pictures/x/b.jpg"))")
         try await second.shows([])
@@ -290,7 +288,7 @@ import Testing
         // The cache must not be below the mount point.
         try await first.ready()
         first.session.close()
-        try PhotosFixture.check(rename(directory.appending("home"), directory.appending("away")))
+        try check(rename(directory.appending("home"), directory.appending("away")))
         PhotosFixture.makeFolder(mountPoint)
         disk.faults.update { $0.mountPoints = [] }
         let second = try PhotosFixture(

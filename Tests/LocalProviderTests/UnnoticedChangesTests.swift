@@ -16,7 +16,7 @@ import Testing
         let path = change == .inPlace ? fixture.path("a.jpg") : staged
         try PhotosFixture.write(bytes, to: path)
         PhotosFixture.touch(path, seconds: 1_000_000)
-        if change == .renamed { try PhotosFixture.check(rename(staged, fixture.path("a.jpg"))) }
+        if change == .renamed { try check(rename(staged, fixture.path("a.jpg"))) }
     }
 
     @Test(arguments: Change.allCases, [true, false])
@@ -62,7 +62,7 @@ import Testing
         let before = fixture.events.value.count
         chmod(fixture.path("a.jpg"), 0o640)
         try fixture.add("b.jpg", seconds: 2_000_000)
-        try await fixture.updated(PhotosFixture.all, new: 1, after: before)
+        try await fixture.updated(.all, new: 1, after: before)
         #expect(fixture.events.value.dropFirst(before).flatMap(\.changed) == [])
     }
 }

@@ -8,7 +8,7 @@ import Testing
 @testable import LocalProvider
 
 @Suite(.timeLimit(.minutes(10))) struct WalkTests {
-    @Test(arguments: [PhotosFixture.all, SourceID("album:x")])
+    @Test(arguments: [SourceID.all, SourceID("album:x")])
     func `a walk returns each photo once while others change`(source: SourceID) async throws {
         let names = (100..<300).map { "x/\($0).jpg" }
         let folder = try await PhotosFixture.ready(names)
@@ -27,7 +27,7 @@ import Testing
             PhotosFixture.touch(folder.path("x/\(295 - round).jpg"), seconds: 600 + round)
             deleted.insert(try await folder.id("\(100 + round)"))
             unlink(folder.path("x/\(100 + round).jpg"))
-            _ = try await folder.session.refresh(PhotosFixture.all)
+            _ = try await folder.session.refresh(.all)
             let page = try await folder.session.page(source, after: position, count: 20)
             #expect(!page.photos.isEmpty)
             walked += page.photos
@@ -48,14 +48,14 @@ import Testing
     func `a malformed cursor is rejected`(cursor: String) async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         await #expect(throws: ProviderError.invalidArgument("The cursor is malformed.")) {
-            try await folder.session.page(PhotosFixture.all, after: cursor, count: 10)
+            try await folder.session.page(.all, after: cursor, count: 10)
         }
     }
 
     @Test func `a cursor of a lost index is stale`() async throws {
         let folder = try PhotosFixture(photos: ["a.jpg"])
         await #expect(throws: ProviderError.staleCursor) {
-            try await folder.session.page(PhotosFixture.all, after: "1.2.3", count: 10)
+            try await folder.session.page(.all, after: "1.2.3", count: 10)
         }
     }
 
@@ -107,7 +107,7 @@ import Testing
                 return 0
             }))
         let folder = try PhotosFixture(directory, files: files)
-        let page = try await folder.session.page(PhotosFixture.all, after: nil, count: 30)
+        let page = try await folder.session.page(.all, after: nil, count: 30)
         #expect(page.photos.count == 30)
         let isReady = folder.events.value.contains { $0.isReady }
         #expect(!isReady)
