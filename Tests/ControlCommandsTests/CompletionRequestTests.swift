@@ -29,9 +29,8 @@ struct CompletionRequestTests {
             ("like -- -i", .value("photo")),
         ] as [(String, CompletionRequest.Expected)])
     func `a word is completed`(line: String, expected: CompletionRequest.Expected) throws {
-        let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
         let command = try #require(CommandOutline.ofThisProgram).command
-        #expect(CompletionRequest(words, command).expected == expected)
+        #expect(CompletionRequest(line.words, command).expected == expected)
     }
 
     @Test func `a subcommand is found after help and options`() throws {

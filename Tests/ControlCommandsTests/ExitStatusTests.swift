@@ -65,12 +65,11 @@ import Testing
         ("--source :all", "The source has no account."),
     ])
     func `an invalid setting is refused with a reason`(line: String, reason: String) async throws {
-        let words = line.words
-        let result = try await Control.run(["slideshow", "set"] + words, status: 64)
-        #expect(result.error.contains("'\(words[1])' is invalid for '\(words[0]) <"))
-        #expect(result.error.hasSuffix("--help' for more information.\n"))
-        #expect(result.error.split(separator: "\n").count == 1)
-        #expect(result.error.contains(">': \(reason) See "))
+        let words = ["slideshow", "set"] + line.words
+        try await Control.expectFailure(words, status: 64, "--help")
+        let error = try await Control.run(words).error
+        #expect(error.contains("'\(words[3])' is invalid for '\(words[2]) <"))
+        #expect(error.contains(">': \(reason) See "))
     }
 
     @Test(arguments: [

@@ -87,25 +87,24 @@ import Testing
     }
 
     @Test(arguments: [
-        (["feed", "--cuont=3"], "Die Option '--cuont' gibt es nicht. Ist '--count' gemeint?"),
-        (["feed", "--xyzzy"], "Die Option '--xyzzy' gibt es nicht."),
-        (["feed", "--count"], "'--count <count>' hat keinen Wert."),
-        (["default"], "'<account>' fehlt."),
-        (["feed", "it's"], "Zu viel: 'it's'."), (["feed", "a", "b"], "Zu viel: 'a', 'b'."),
-        (["feed", "--all=1"], "'--all' nimmt keinen Wert."),
-        (["feed", "--count", "it's"], "Der Wert 'it's' passt nicht zu '--count <count>'."),
+        ("feed --cuont=3", "Die Option '--cuont' gibt es nicht. Ist '--count' gemeint?"),
+        ("feed --xyzzy", "Die Option '--xyzzy' gibt es nicht."),
+        ("feed --count", "'--count <count>' hat keinen Wert."), ("default", "'<account>' fehlt."),
+        ("feed it's", "Zu viel: 'it's'."), ("feed a b", "Zu viel: 'a', 'b'."),
+        ("feed --all=1", "'--all' nimmt keinen Wert."),
+        ("feed --count it's", "Der Wert 'it's' passt nicht zu '--count <count>'."),
         (
-            ["image", "--size", "x"],
+            "image --size x",
             "Der Wert 'x' passt nicht zu '--size <size>': 'thumb', 'small', 'regular', 'full'."
         ),
         (
-            ["feed", "--format", "{titel}"],
+            "feed --format {titel}",
             "Der Wert '{titel}' passt nicht zu '--format <text>': There is no key “titel”."
         ),
     ])
-    func `an error of the parser is translated`(arguments: [String], message: String) async throws {
+    func `an error of the parser is translated`(line: String, message: String) async throws {
         let settings = try await settings()
-        let error = try await Control.run(arguments, settings).error
+        let error = try await Control.run(line.words, settings).error
         #expect(error.hasPrefix("imagefeedctl: \(message)"), "\(error)")
         #expect(error.contains("--help'"))
     }

@@ -77,8 +77,7 @@ import Testing
         #expect(try await folder.id(title) == id)
     }
 
-    @Test
-    func `a photo is removed while it is overwritten with text`() async throws {
+    @Test func `a photo is removed while it is overwritten with text`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg", "b.jpg"])
         let id = try await folder.id("a")
         let path = Array(folder.path("a.jpg").utf8)
@@ -218,8 +217,7 @@ import Testing
         try await folder.shows(["w", "marker", "a"])
     }
 
-    @Test
-    func `an open file that only a scan of everything has found is shown`() async throws {
+    @Test func `an open file that only a scan of everything has found is shown`() async throws {
         let folder = try await PhotosFixture.ready(["a.jpg"])
         let descriptor = try beginWriting(folder.path("w.jpg"))
         defer { close(descriptor) }

@@ -26,12 +26,15 @@ import Testing
         #expect(failures == [], "\(failures.joined(separator: "\n\n"))")
     }
 
-    @Test func `a like moves to a copy on a disk that was absent`() async throws {
-        #expect(try await Self.failure(CollectionOfOne(2105)) == nil)
-    }
-
-    @Test func `an edited photo keeps its like after a kill of the next scan`() async throws {
-        #expect(try await Self.failure(CollectionOfOne(22290)) == nil)
+    @Test(
+        arguments: [
+            // A like moves to a copy on a disk that was absent.
+            2105,
+            // An edited photo keeps its like after a kill of the next scan.
+            22290,
+        ] as [UInt64])
+    func `marks and IDs follow their contents in a history`(seed: UInt64) async throws {
+        #expect(try await Self.failure(CollectionOfOne(seed)) == nil)
     }
 
     /// Runs histories one after the other, up to the first that fails.

@@ -56,17 +56,21 @@ import Translation
         #expect(stat("\(shared)/\(folder)", &status) == 0 && status.st_mode & 0o777 == 0o700)
     }
 
-    private static let stamp = FileStamp(inode: 0, sizeBytes: 0, modified: 0)
-
-    @Test func `the file name of a thumbnail follows the standard`() async throws {
-        let other = Thumbnails(
+    /// Returns the thumbnail of a file outside of the pictures folder.
+    private func thumbnail(of file: String) async throws -> String {
+        let thumbnails = Thumbnails(
             folder: shared, ownFolder: fixture.directory.appending("own"), version: "1",
             images: images, photos: FileThreads())
+        let stamp = FileStamp(inode: 0, sizeBytes: 0, modified: 0)
+        let large = try #require(Thumbnails.size(.thumb))
+        return try await thumbnails.path(of: Array(file.utf8), stamp, large)
+    }
+
+    @Test func `the file name of a thumbnail follows the standard`() async throws {
         let folder = fixture.directory.appending("home/photos")
         PhotosFixture.makeFolder(folder)
         try PhotosFixture.write([1], to: "\(folder)/me.png")
-        let large = try #require(Thumbnails.size(.thumb))
-        let path = try await other.path(of: Array("\(folder)/me.png".utf8), Self.stamp, large)
+        let path = try await thumbnail(of: "\(folder)/me.png")
         let uri = "file://\(folder)/me.png"
         #expect(texts(path)?["Thumb::URI"] == uri)
         let sum = path.dropLast(4).suffix(32)
@@ -193,15 +197,9 @@ import Translation
     }
 
     @Test func `a thumbnail is its own thumbnail`() async throws {
-        let thumbnails = Thumbnails(
-            folder: shared, ownFolder: fixture.directory.appending("own"), version: "1",
-            images: images, photos: FileThreads())
         let path = "\(shared)/normal/x.png"
-        let large = try #require(Thumbnails.size(.thumb))
-        #expect(try await thumbnails.path(of: Array(path.utf8), Self.stamp, large) == path)
-        await #expect(throws: ProviderError.self) {
-            try await thumbnails.path(of: Array("/nowhere/x.png".utf8), Self.stamp, large)
-        }
+        #expect(try await thumbnail(of: path) == path)
+        await #expect(throws: ProviderError.self) { try await thumbnail(of: "/nowhere/x.png") }
         #expect(images.made.value.isEmpty)
     }
 }

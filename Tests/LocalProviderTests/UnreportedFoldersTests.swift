@@ -11,7 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct UnreportedFoldersTests {
     /// Returns a folder on a network file system, after the first scan, without events.
     private func withoutEvents(
-        _ photos: [String] = ["a.jpg"], fault: @escaping @Sendable ([UInt8]) -> Int32 = { _ in 0 }
+        _ photos: [String] = ["a.jpg"], fault: (@Sendable ([UInt8]) -> Int32)? = nil
     ) async throws -> PhotosFixture {
         let directory = try TemporaryDirectory()
         let device = try #require(FileStatus(directory.path)).identity.device
