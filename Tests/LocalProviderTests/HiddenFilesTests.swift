@@ -25,23 +25,19 @@ import Testing
     }
 
     /// The headers of a JPEG image.
-    private func picture(width: Int = 1000) -> [UInt8] {
-        let frame = [0xff, 0xd8, 0xff, 0xc0, 0, 11, 8, 3, 0, UInt8(width >> 8), UInt8(width & 255)]
-        return frame + [1, 1, 0x11, 0, 0xff, 0xda, 0, 2, 0xff, 0xd9]
-    }
+    private let picture = RawFilesTests.picture(width: 1000)
 
     /// A DNG file with a preview, which is as wide as `width`.
     private func raw(width: Int = 1000) -> [UInt8] {
-        let preview = picture(width: width)
+        let preview = RawFilesTests.picture(width: width)
+        let number = { RawFilesTests.little($0, $1) }
         var bytes = Array("II*\0".utf8) + [8, 0, 0, 0, 4, 0]
         // Compression, offset and size of the preview, and the version of DNG.
         for (tag, type, value) in [
             (0x103, 3, 7), (0x111, 4, 62), (0x117, 4, preview.count), (0xc612, 1, 0x401),
         ] {
-            bytes += [
-                UInt8(tag & 255), UInt8(tag >> 8), UInt8(type), 0, type == 1 ? 4 : 1, 0, 0, 0,
-            ]
-            bytes += [UInt8(value & 255), UInt8(value >> 8), 0, 0]
+            bytes +=
+                number(tag, 2) + number(type, 2) + number(type == 1 ? 4 : 1, 4) + number(value, 4)
         }
         return bytes + [0, 0, 0, 0] + preview
     }
@@ -54,7 +50,7 @@ import Testing
         try await folder.shows(["a", "b"])
         let id = try await folder.id("a")
         _ = try await folder.session.setLiked(id, true)
-        try folder.add(name, seconds: 3_000_000, bytes: picture())
+        try folder.add(name, seconds: 3_000_000, bytes: picture)
         try await folder.become { try await folder.titles(.likes) == [] }
         #expect(try await folder.titles() == ["a", "b"])
         #expect(try await folder.id("a") != id)
@@ -63,7 +59,7 @@ import Testing
         try await folder.become { try await folder.titles(.likes) == ["a"] }
         #expect(try await folder.id("a") == id)
         #expect(try await folder.titles() == ["a", "b"])
-        let again = try await folder.restarted { try folder.overwrite(name, picture()) }
+        let again = try await folder.restarted { try folder.overwrite(name, picture) }
         #expect(try await again.titles().count == 2)
         #expect(try await again.titles(.likes) == [])
     }
@@ -89,7 +85,7 @@ import Testing
         try folder.add("a.Nrw", seconds: 2_000_000, bytes: raw())
         try await folder.shows(["a", "b"])
         for _ in 0..<2 { #expect(try await folder.titlesAfterScan() == ["a", "b"]) }
-        try folder.add("a.jpg", seconds: 500_000, bytes: picture())
+        try folder.add("a.jpg", seconds: 500_000, bytes: picture)
         try await folder.shows(["b", "a"])
         try folder.overwrite("a.jpg", bytes)
         try await folder.shows(["a", "b"])

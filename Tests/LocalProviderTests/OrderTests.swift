@@ -16,11 +16,9 @@ import Testing
     func `photos are ordered by the time of capture, or of change`(source: SourceID) async throws {
         let fixture = try await MemoriesFixture.examined(Self.dates, today: "2026-11-22")
         let photos = fixture.photos
-        #expect(try await photos.titles(source) == ["a", "b", "c", "old"])
-        #expect(
-            try await photos.photos(source, pageSize: 1).map { $0.title ?? "" } == [
-                "a", "b", "c", "old",
-            ])
+        let titles = ["a", "b", "c", "old"]
+        #expect(try await photos.titles(source) == titles)
+        #expect(try await photos.photos(source, pageSize: 1).map { $0.title ?? "" } == titles)
         let created = try await photos.photos(source).compactMap(\.created)
         #expect(created == created.sorted().reversed())
     }

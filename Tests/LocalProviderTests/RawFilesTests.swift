@@ -46,9 +46,7 @@ import Testing
         (0..<count).reversed().map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    private static func little(_ number: Int, _ count: Int = 4) -> [UInt8] {
-        big(number, count).reversed()
-    }
+    static func little(_ number: Int, _ count: Int = 4) -> [UInt8] { big(number, count).reversed() }
 
     /// A table, followed by its values.
     private static func table(_ fields: [Field], at offset: Int) -> [UInt8] {
@@ -94,7 +92,7 @@ import Testing
     }
 
     /// The headers of a JPEG image, with EXIF if it is not empty.
-    private static func picture(width: Int, exif: [UInt8] = []) -> [UInt8] {
+    static func picture(width: Int, exif: [UInt8] = []) -> [UInt8] {
         let block = Array("Exif\0\0".utf8) + exif
         let segment = exif.isEmpty ? [] : [0xff, 0xe1] + big(block.count + 2, 2) + block
         return [0xff, 0xd8] + segment + [0xff, 0xc0, 0, 11, 8, 3, 0] + big(width, 2)
