@@ -66,9 +66,7 @@ final class MemoriesFixture: Sendable {
 
     static func date(_ text: String) throws -> CalendarDate { try #require(CalendarDate(text)) }
 
-    private static func day(_ text: String) throws -> PresentDay {
-        (try date(text), .seconds(600))
-    }
+    private static func day(_ text: String) throws -> PresentDay { (try date(text), .seconds(600)) }
 
     /// Changes the present date, without a timer.
     func setToday(_ text: String) throws {
