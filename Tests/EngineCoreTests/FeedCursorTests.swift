@@ -22,7 +22,7 @@ import Testing
     @Test func `a cursor of another source or account is refused`() {
         let text = Self.account.cursor(at: "1.2.3", in: Self.all)
         #expect(throws: ProviderError.self) {
-            try FeedCursor.position(of: text, account: Self.account, source: SourceID("album:a"))
+            try Self.account.position(of: text, in: SourceID("album:a"))
         }
         #expect(throws: ProviderError.self) {
             try AccountID(stored: "local_bob").position(of: text, in: Self.all)

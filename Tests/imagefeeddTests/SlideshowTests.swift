@@ -165,8 +165,8 @@ struct SlideshowTests {
         await expectError(.notSupported) { try await main.remove() }
         try await kitchen.remove()
         await expectError(.unknownObject) { _ = try await kitchen.properties() }
-        for number in 0..<16 { _ = try await manager.openSlideshow("s\(number)") }
-        await expectError(.limitsExceeded) { _ = try await manager.openSlideshow("more") }
+        for number in 0..<16 { _ = try await service.openSlideshow("s\(number)") }
+        await expectError(.limitsExceeded) { _ = try await service.openSlideshow("more") }
     }
 
     @Test func `files in the runtime folder describe each current photo`() async throws {
