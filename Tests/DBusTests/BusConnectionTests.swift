@@ -33,8 +33,7 @@ struct BusConnectionTests {
         // The address of the bus with the GUID of another bus.
         let path = bus.directory.appending("bus")
         #expect(throws: BusError.self) {
-            try BusConnection(
-                address: "unix:path=\(path),guid=00000000000000000000000000000000")
+            try BusConnection(address: "unix:path=\(path),guid=00000000000000000000000000000000")
         }
         #expect(try openSockets(of: bus) == before)
     }

@@ -20,8 +20,7 @@ import Testing
     }
 
     @Test func `an array counts its elements without the padding before the first`() throws {
-        #expect(
-            try encoded([5 as Int64]) == [8, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
+        #expect(try encoded([5 as Int64]) == [8, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0])
         #expect(try encoded([Int64]()) == [0, 0, 0, 0, 0, 0, 0, 0])
         #expect(try encoded([UInt8]()) == [0, 0, 0, 0])
     }
@@ -31,8 +30,7 @@ import Testing
             try encoded(1 as UInt8, BusStruct(2 as UInt8, 3 as UInt8)) == [
                 1, 0, 0, 0, 0, 0, 0, 0, 2, 3,
             ])
-        #expect(
-            try encoded(["a": 7 as UInt8]) == [7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61, 0, 7])
+        #expect(try encoded(["a": 7 as UInt8]) == [7, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0x61, 0, 7])
     }
 
     @Test func `a variant contains its signature`() throws {

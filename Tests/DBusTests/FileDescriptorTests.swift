@@ -27,8 +27,7 @@ struct FileDescriptorTests {
                 .variant(.fileDescriptor(try descriptor(holding: "two"))),
             ]),
         ]
-        let reply: [String: Variant] = try await echo.call(
-            "org.imagefeed.Pass", "Options", options)
+        let reply: [String: Variant] = try await echo.call("org.imagefeed.Pass", "Options", options)
         guard case .fileDescriptor(let first)? = reply["first"],
             case .structure(let fields)? = reply["nested"],
             case .variant(.fileDescriptor(let second))? = fields.last,
@@ -56,9 +55,7 @@ struct FileDescriptorTests {
     }
 
     @Test func `a string with a NUL in a message with descriptors is rejected`() throws {
-        #expect(throws: BusError.self) {
-            try PreparedReply(try descriptor(holding: ""), "a\0b")
-        }
+        #expect(throws: BusError.self) { try PreparedReply(try descriptor(holding: ""), "a\0b") }
     }
 
     private func serve() throws -> (TestServer, BusProxy) {

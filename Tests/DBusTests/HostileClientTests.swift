@@ -83,8 +83,7 @@ struct HostileClientTests {
         let file = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
         let calls = (0..<9).map { _ in
             Task.immediate { () throws -> [String: Variant] in
-                try await server.proxy.call(
-                    .test, "Take", ["file": Variant.fileDescriptor(file)])
+                try await server.proxy.call(.test, "Take", ["file": Variant.fileDescriptor(file)])
             }
         }
         let refused = await errorName { _ = try await calls[8].value }

@@ -32,9 +32,7 @@ struct LoadTests {
 
     @Test func `held calls have the same limit`() async throws {
         let server = try TestServer(started: false)
-        let calls = (0..<257).map { _ in
-            Task.immediate { try await server.addOnes(timeout: nil) }
-        }
+        let calls = (0..<257).map { _ in Task.immediate { try await server.addOnes(timeout: nil) } }
         let refused = await errorName { _ = try await calls[256].value }
         #expect(refused == .limitsExceeded)
         server.tree.start()

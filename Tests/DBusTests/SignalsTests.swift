@@ -112,8 +112,7 @@ struct SignalsTests {
         receiver.flush()
         second.send(
             try BusMessage(
-                .methodCall(
-                    .bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName"),
+                .methodCall(.bus, "/org/freedesktop/DBus", "org.freedesktop.DBus", "RequestName"),
                 "a.b", 2 as UInt32))
         try emit(second, "1", to: receiver.uniqueName)
         second.flush()

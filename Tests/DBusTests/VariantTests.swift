@@ -56,9 +56,7 @@ import Testing
             Variant.Entry(key: .string("k\($0)"), value: .uint32(UInt32($0)))
         }
         #expect(
-            try BusMessage(.test, entries).values == [
-                .dictionary(expected, key: "s", value: "u")
-            ])
+            try BusMessage(.test, entries).values == [.dictionary(expected, key: "s", value: "u")])
     }
 
     @Test func `reading values of other types fails`() throws {

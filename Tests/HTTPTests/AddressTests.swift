@@ -28,8 +28,7 @@ struct AddressTests {
             })
         #expect(try await client.text("http://localhost:\(server.port)/") == "here")
         #expect(try await client.text("http://service.test:\(server.port)/") == "here")
-        #expect(
-            await client.failure(of: HTTPRequest(.get, "http://far.test/")) == .invalidAddress)
+        #expect(await client.failure(of: HTTPRequest(.get, "http://far.test/")) == .invalidAddress)
     }
 
     @Test(arguments: [
@@ -65,8 +64,7 @@ struct AddressTests {
         async throws
     {
         let server = try LoopbackServer(LoopbackResponse())
-        let client = makeClient(
-            makeLimits { $0.names = ["service.test:\(server.port):127.0.0.1"] })
+        let client = makeClient(makeLimits { $0.names = ["service.test:\(server.port):127.0.0.1"] })
         let url = "http://service.test:\(server.port)/"
         #expect(try await client.send(HTTPRequest(.get, url)).status == 200)
         #expect(await client.failure(of: .service(url)) == .forbiddenAddress)
@@ -291,9 +289,7 @@ struct NamedOriginTests {
 
     @Test func `a name may lead to a private address over plain HTTP`() async throws {
         // The address of a documentation network is not on loopback, and nothing answers there.
-        let limits = makeLimits {
-            $0.names = ["nas.test:80:192.0.2.1", "other.test:80:192.0.2.1"]
-        }
+        let limits = makeLimits { $0.names = ["nas.test:80:192.0.2.1", "other.test:80:192.0.2.1"] }
         var short = limits
         short.connecting = .milliseconds(200)
         let brief = makeClient(short)

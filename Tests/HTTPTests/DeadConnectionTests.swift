@@ -287,8 +287,7 @@ struct DeadConnectionTests {
     @Test func `retired connections are closed after the idle time`() async throws {
         let service = try await RelayedService(.http1)
         let rests = Observed(0)
-        let client = makeClient(
-            makeLimits { $0.idling = .seconds(5) }, onRest: { rests.update { $0 += 1 } })
+        let client = makeClient(makeLimits { $0.idling = .seconds(5) }) { rests.update { $0 += 1 } }
         #expect(try await client.text(service.origin) == "ok")
         client.replaceConnections()
         #expect(try await client.text(service.origin) == "ok")

@@ -64,8 +64,7 @@ struct DownloadTests {
         async throws
     {
         let bytes = [UInt8](repeating: 1, count: 1000)
-        let server = try LoopbackServer(
-            .truncated(body: bytes, promised: 2000, end: .silence))
+        let server = try LoopbackServer(.truncated(body: bytes, promised: 2000, end: .silence))
         let client = makeClient()
         let progress = Observed<[HTTPProgress]>()
         let running = Task { [file] in

@@ -13,8 +13,7 @@ struct LimitTests {
     func `a body larger than the limit fails`(chunked: Bool) async throws {
         let server = try LoopbackServer { request in
             let count = Int(request.query) ?? 0
-            return LoopbackResponse(
-                body: [UInt8](repeating: 1, count: count), chunked: chunked)
+            return LoopbackResponse(body: [UInt8](repeating: 1, count: count), chunked: chunked)
         }
         let client = makeClient()
         let fits = HTTPRequest(.get, "\(server.origin)/?100000").with { $0.maximumBytes = 100_000 }

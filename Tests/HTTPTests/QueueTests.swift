@@ -84,9 +84,7 @@ struct QueueTests {
         for task in images { #expect(await task.value == nil) }
     }
 
-    @Test func `a transfer in the queue fails after the queue timeout`()
-        async throws
-    {
+    @Test func `a transfer in the queue fails after the queue timeout`() async throws {
         let (server, gate) = try makeServer()
         let client = makeClient(
             makeLimits {

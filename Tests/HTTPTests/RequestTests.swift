@@ -59,9 +59,7 @@ struct RequestTests {
         ("X\r\nY", "a"), ("X", "a\r\nY: b"), ("X", "a\0b"), ("", "a"), ("X:", "a"), ("Host", "a"),
         ("Content-Length", "0"), ("Transfer-Encoding", "chunked"), ("ü", "a"),
     ])
-    func `an invalid header field is rejected`(
-        name: String, value: String
-    ) async throws {
+    func `an invalid header field is rejected`(name: String, value: String) async throws {
         let server = try LoopbackServer(LoopbackResponse())
         var request = HTTPRequest(.get, server.origin)
         request.headers.append(name, value)

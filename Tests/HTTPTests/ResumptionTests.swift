@@ -84,9 +84,7 @@ struct ResumptionTests {
         #expect(isComplete)
     }
 
-    @Test func `the time limit without further bytes includes retries`()
-        async throws
-    {
+    @Test func `the time limit without further bytes includes retries`() async throws {
         let server = try server(breaking: .max, end: .silence) { number, response in
             if number > 0 { response = .silence }
         }
@@ -99,9 +97,7 @@ struct ResumptionTests {
         #expect(server.requests.value.count == 2)
     }
 
-    @Test(arguments: [
-        [], [("ETag", "W/\"a\"")], [("ETag", "\"a\""), ("Accept-Ranges", "none")],
-    ])
+    @Test(arguments: [[], [("ETag", "W/\"a\"")], [("ETag", "\"a\""), ("Accept-Ranges", "none")]])
     func `a download without a strong validator is not resumed`(
         headers: [(String, String)]
     ) async throws {

@@ -81,9 +81,7 @@ struct SecureTests {
         let plain = try LoopbackServer(LoopbackResponse())
         let server = try await SecureServer(redirect: plain.origin)
         let client = makeClient(trusting: server.certificate)
-        let request = HTTPRequest(.get, server.origin).with {
-            $0.allowsLoopback = true
-        }
+        let request = HTTPRequest(.get, server.origin).with { $0.allowsLoopback = true }
         #expect(await client.failure(of: request) == .forbiddenAddress)
         #expect(plain.connections.value.accepted == 0)
     }

@@ -121,9 +121,7 @@ import Testing
 
     @Test func `the plugin with the fewest transfers comes first`() {
         var queue = makeQueue { $0.pluginTransfers = 3 }
-        for id in 0..<3 {
-            #expect(queue.add(id, to: "host \(id)", for: "one") == [id])
-        }
+        for id in 0..<3 { #expect(queue.add(id, to: "host \(id)", for: "one") == [id]) }
         #expect(queue.add(3, to: "host 3", for: "one") == [])
         #expect(queue.add(4, to: "host 4", for: "two") == [])
         #expect(queue.remove(0) == [4])

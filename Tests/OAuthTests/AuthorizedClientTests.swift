@@ -112,8 +112,7 @@ struct AuthorizedClientTests {
 
     @Test func `a page of a gateway is never a refused token`() async throws {
         let pages = [
-            HTTPResponse(
-                status: 401, headers: ["Content-Type": "text/html"], url: request.url),
+            HTTPResponse(status: 401, headers: ["Content-Type": "text/html"], url: request.url),
             HTTPResponse(status: 401, body: Array("<!DOCTYPE html>".utf8), url: request.url),
             HTTPResponse(
                 status: 200, headers: ["Content-Type": "text/html"],
@@ -123,9 +122,7 @@ struct AuthorizedClientTests {
         ]
         for page in pages {
             http.answer.update { $0 = { _ in page } }
-            let error = await #expect(throws: ProviderError.self) {
-                try await client.send(request)
-            }
+            let error = await #expect(throws: ProviderError.self) { try await client.send(request) }
             #expect(error == .otherLogin("api.service.test"))
             #expect("\(error, default: "")".contains("Another login stands before"))
         }
@@ -153,9 +150,7 @@ struct AuthorizedClientTests {
     ) async throws {
         answer(status, from: "https://elsewhere.test/me")
         let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
-        #expect(
-            error
-                == .failed("it redirects to elsewhere.test, which sent status \(status)"))
+        #expect(error == .failed("it redirects to elsewhere.test, which sent status \(status)"))
         #expect(tokens.events.value.isEmpty)
     }
 

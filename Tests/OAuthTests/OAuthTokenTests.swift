@@ -50,9 +50,7 @@ struct OAuthTokenTests {
         let read = try #require(OAuthToken(encoded: stored))
         #expect(read.encoded.matches(stored))
         let short = token(lives: nil, refresh: nil).encoded
-        #expect(
-            short.text
-                == #"{"access":"at","obtained":1000000,"scopes":["a","b"],"version":1}"#)
+        #expect(short.text == #"{"access":"at","obtained":1000000,"scopes":["a","b"],"version":1}"#)
         #expect(try #require(OAuthToken(encoded: short)).encoded.matches(short))
     }
 

@@ -40,10 +40,7 @@ struct RedirectAnswerTests {
 
     @Test(arguments: [
         ("The code is empty; copy it again.", ["", " \n\t"]),
-        (
-            "The code contains invalid characters; copy it again.",
-            ["a b", "a\nb", "käse", "a\0b"]
-        ),
+        ("The code contains invalid characters; copy it again.", ["a b", "a\nb", "käse", "a\0b"]),
         (
             "The code is longer than 16 KiB; copy it again.",
             [String(repeating: "a", count: 17 << 10)]

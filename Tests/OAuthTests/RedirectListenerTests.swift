@@ -18,9 +18,7 @@ struct RedirectListenerTests {
         return authorization
     }
 
-    @Test func `the page shows the end of the login, also after a reload`()
-        async throws
-    {
+    @Test func `the page shows the end of the login, also after a reload`() async throws {
         let login = try authorize()
         let browser = try login.browser(following: "code=abc")
         #expect(try await login.code().text == "abc")
@@ -125,9 +123,7 @@ struct RedirectListenerTests {
         login.finish(.loggedIn)
     }
 
-    @Test func `the last login of a port frees it for immediate use`()
-        async throws
-    {
+    @Test func `the last login of a port frees it for immediate use`() async throws {
         var description = OAuthDescription.sample
         var login: Authorization? = try authorize()
         let port = try #require(login?.port)

@@ -45,9 +45,7 @@ struct RegistrationTests {
         "<html>",
     ])
     func `an invalid response fails the registration`(body: String) async throws {
-        await #expect(throws: OAuthError.self) {
-            _ = try await register(ScriptedHTTP(200, body))
-        }
+        await #expect(throws: OAuthError.self) { _ = try await register(ScriptedHTTP(200, body)) }
     }
 
     @Test func `the service's error is reported`() async throws {
@@ -67,8 +65,7 @@ struct RegistrationTests {
     }
 
     @Test func `a stored registration is read unchanged`() throws {
-        let client = RegisteredClient(
-            description: description, id: "id", secret: Secret("secret"))
+        let client = RegisteredClient(description: description, id: "id", secret: Secret("secret"))
         let read = try #require(RegisteredClient(encoded: client.encoded))
         #expect(read.description == description)
         #expect(read.id == "id")

@@ -30,11 +30,9 @@ struct BothWaysTests {
         inside = try #require(
             UnsplashProvider().makeSession(
                 account,
-                SessionPorts(
-                    http: http, settings: ProviderSettings(settings), logger: .silent))
+                SessionPorts(http: http, settings: ProviderSettings(settings), logger: .silent))
                 as? any RemoteLikes & ProfileSession)
-        outside = try #require(
-            plugin.session(account, http) as? any RemoteLikes & ProfileSession)
+        outside = try #require(plugin.session(account, http) as? any RemoteLikes & ProfileSession)
     }
 
     /// Returns a description of a photo, without the tickets by which the service counts its responses.

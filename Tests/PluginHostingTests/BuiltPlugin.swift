@@ -40,7 +40,6 @@ final class BuiltPlugin {
 
     /// Starts a session.
     func session(_ account: AccountIdentity, _ http: any HTTPClient) -> any Session {
-        provider.makeSession(
-            account, SessionPorts(http: http, settings: settings, logger: .silent))
+        provider.makeSession(account, SessionPorts(http: http, settings: settings, logger: .silent))
     }
 }

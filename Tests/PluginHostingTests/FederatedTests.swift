@@ -99,9 +99,7 @@ struct FederatedTests {
     @Test func `discovery sends requests to the named server only, which the identity has`()
         async throws
     {
-        let http = ScriptedHTTP {
-            HTTPResponse(status: 200, body: Array("ada".utf8), url: $0.url)
-        }
+        let http = ScriptedHTTP { HTTPResponse(status: 200, body: Array("ada".utf8), url: $0.url) }
         let (plugin, provider) = try plugin(
             """
             [write({"id": "y", "method": "http", "params": {"account": account["id"], "url": url}})

@@ -11,9 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct FloodTests {
     @Test(arguments: Flood.allCases.map(\.rawValue), sandboxes)
-    func `a flood does not delay the calls of others`(
-        _ flood: String, _ sandbox: String
-    ) async {
+    func `a flood does not delay the calls of others`(_ flood: String, _ sandbox: String) async {
         await #expect(processExitsWith: .success) { [flood, sandbox] in
             await recordErrors { try await expectUndelayedCalls(beside: [flood], in: sandbox) }
         }

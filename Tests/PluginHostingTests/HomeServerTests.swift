@@ -49,8 +49,7 @@ struct HomeServerTests {
         #expect(throws: ProviderError.self) {
             try provider.access(ProviderSettings(), server: Self.server)
         }
-        #expect(
-            try provider.access(ProviderSettings(), server: "photos.test").namedOrigins.isEmpty)
+        #expect(try provider.access(ProviderSettings(), server: "photos.test").namedOrigins.isEmpty)
     }
 
     @Test func `requests go only to the server of the account`() async throws {

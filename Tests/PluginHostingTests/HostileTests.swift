@@ -24,9 +24,7 @@ struct HostileTests {
     }
 
     @Test(arguments: sandboxes)
-    func `a plugin cannot read SSH keys or the keyring`(
-        _ level: SandboxKind
-    ) async throws {
+    func `a plugin cannot read SSH keys or the keyring`(_ level: SandboxKind) async throws {
         let directory = try TemporaryDirectory()
         let key = try directory.write("PRIVATE", to: "home/.ssh/id_ed25519")
         let socket = directory.appending("run/keyring")
@@ -47,9 +45,7 @@ struct HostileTests {
     }
 
     @Test(arguments: sandboxes)
-    func `a plugin cannot read the data of another account`(
-        _ level: SandboxKind
-    ) async throws {
+    func `a plugin cannot read the data of another account`(_ level: SandboxKind) async throws {
         let directory = try TemporaryDirectory()
         let data = try directory.write("TOKEN", to: "home/.local/share/imagefeed/data.sqlite")
         let plugin = try PluginFixture(
@@ -64,9 +60,7 @@ struct HostileTests {
     }
 
     @Test(arguments: sandboxes)
-    func `requests of a plugin to other hosts are refused`(
-        _ level: SandboxKind
-    ) async throws {
+    func `requests of a plugin to other hosts are refused`(_ level: SandboxKind) async throws {
         let http = ScriptedHTTP()
         let plugin = try PluginFixture(
             """
@@ -523,9 +517,7 @@ struct HostileTests {
         ("answer({'photos': [{'id': 7}]})", "it sent an invalid result"),
         ("os._exit(3)", "ended with status 3"), ("os.abort()", "(signal "),
     ])
-    func `an invalid result fails its call`(
-        _ script: String, _ reason: String
-    ) async throws {
+    func `an invalid result fails its call`(_ script: String, _ reason: String) async throws {
         let plugin = try PluginFixture(script)
         await plugin.expectFailure(reason)
         try await plugin.logged("plugin=odd")

@@ -11,9 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct LargeMessageTests {
     @Test(arguments: [#"{"":0}"#, "[[]]", "0", "{}"])
-    func `a message with too many values fails`(
-        _ element: String
-    ) async throws {
+    func `a message with too many values fails`(_ element: String) async throws {
         let plugin = try PluginFixture(
             """
             text = ",".join(['\(element)'] * 70_000)

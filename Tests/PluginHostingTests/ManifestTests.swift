@@ -122,9 +122,7 @@ struct ManifestTests {
         (0..<450).map { "[Unknown\($0)]\nKey=value\n" }.joined(),
         String(repeating: "Name=Other\n", count: 900), String(repeating: "what\n", count: 900),
     ])
-    func `of many problems the first ones are reported, in a short time`(
-        _ lines: String
-    ) throws {
+    func `of many problems the first ones are reported, in a short time`(_ lines: String) throws {
         let directory = try TemporaryDirectory()
         let text = Self.good.replacing("[Authentication]", with: "\(lines)[Authentication]")
         let path = try directory.write(text, to: "good.provider")

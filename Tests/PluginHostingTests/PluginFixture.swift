@@ -119,9 +119,7 @@ final class PluginFixture {
     func shown() async throws -> String? { try await page().photos.first?.photo.title }
 
     /// Requests a page and expects a failure of the plugin.
-    func expectFailure(
-        _ reason: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) async {
+    func expectFailure(_ reason: String, sourceLocation: SourceLocation = #_sourceLocation) async {
         let text = await expectThrown(ProviderError.failed, sourceLocation: sourceLocation) {
             try await page()
         }

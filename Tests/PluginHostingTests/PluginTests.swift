@@ -7,9 +7,7 @@ import Testing
 /// Well-behaved plugins.
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct PluginTests {
-    @Test func `a plugin is started once on demand and ended when it is idle`()
-        async throws
-    {
+    @Test func `a plugin is started once on demand and ended when it is idle`() async throws {
         // Longer than a slow machine takes from one call to the next.
         let plugin = try PluginFixture(
             "show(os.getpid())", limits: .quick { $0.idling = .seconds(3) })
@@ -36,9 +34,7 @@ struct PluginTests {
                 "data": {"kind": "rate-limited", "until": \(time)}}})
             """)
         for _ in 1...2 {
-            await #expect(throws: ProviderError.rateLimited(until: nil)) {
-                try await plugin.page()
-            }
+            await #expect(throws: ProviderError.rateLimited(until: nil)) { try await plugin.page() }
         }
         #expect(plugin.log.value.count { $0.contains("A plugin was started") } == 1)
     }

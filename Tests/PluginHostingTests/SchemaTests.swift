@@ -35,8 +35,7 @@ struct SchemaTests {
         }
         let data = optional(definitions["error"]?["properties"]?["data"])
         let kinds = optional(data?["properties"]?["kind"])?["enum"]
-        #expect(
-            kinds == .array(PluginRefusal.Kind.allCases.map { .string($0.rawValue) }))
+        #expect(kinds == .array(PluginRefusal.Kind.allCases.map { .string($0.rawValue) }))
     }
 
     @Test func `written values match the schema in every key`() throws {
@@ -76,8 +75,7 @@ struct SchemaTests {
         for (name, value, missing) in written {
             let definition = try #require(definitions[name])
             let properties = try #require(definition["properties"]).members.map(\.name)
-            #expect(
-                Set(value.members.map(\.name)).union(missing) == Set(properties), "\(name)")
+            #expect(Set(value.members.map(\.name)).union(missing) == Set(properties), "\(name)")
             #expect(faults(value, definition, name, besides: missing) == [])
         }
     }

@@ -11,9 +11,7 @@ struct WireTests {
         patterns: [AllowedHosts.Pattern("example.org"), AllowedHosts.Pattern("*.cdn.test")]
             .compactMap { $0 })
 
-    private func parse(_ text: String) throws -> JSON {
-        try JSON(parsing: Array(text.utf8))
-    }
+    private func parse(_ text: String) throws -> JSON { try JSON(parsing: Array(text.utf8)) }
 
     @Test(arguments: [
         (PluginRefusal.Kind.invalidResponse, "The list is damaged.", "The list is damaged."),
@@ -47,9 +45,7 @@ struct WireTests {
     private static let harmful =
         "\u{1b}[31mNo\u{202e}\nmore " + String(repeating: "x", count: 7 << 20)
 
-    private func expectMessage(
-        _ text: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
+    private func expectMessage(_ text: String, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(text.contains("[31mNo more xxx"), sourceLocation: sourceLocation)
         #expect(
             text.utf8.count <= ServiceText.maximumMessageLength + 100,

@@ -71,11 +71,9 @@ struct KeyringStoreTests {
         Scenario("a secret is stored, found, replaced and deleted") { environment, store in
             let key = SecretKey.account("unsplash_ada")
             #expect(try await store.text(key) == nil)
-            try await store.store(
-                Secret("first"), for: key, label: "Image Feed: ada at Unsplash")
+            try await store.store(Secret("first"), for: key, label: "Image Feed: ada at Unsplash")
             #expect(try await store.text(key) == "first")
-            try await store.store(
-                Secret("second"), for: key, label: "Image Feed: ada at Unsplash")
+            try await store.store(Secret("second"), for: key, label: "Image Feed: ada at Unsplash")
             #expect(try await store.text(key) == "second")
             #expect(try await store.text(.provider("unsplash_ada")) == nil)
             #expect(try await store.text(.account("unsplash_adam")) == nil)
@@ -123,8 +121,7 @@ struct KeyringStoreTests {
         },
         Scenario("items of other applications are not changed") { environment, store in
             let control = try environment.control()
-            try await control.add(
-                "theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
+            try await control.add("theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
             #expect(try await store.text(.account("a")) == nil)
             try await store.store(Secret("ours"), for: .account("a"), label: "a")
             try await store.delete(.account("a"))
@@ -137,10 +134,8 @@ struct KeyringStoreTests {
             try await store.store(Secret("token"), for: key, label: "a")
             try await control.lock()
             await expectLocked(store, key)
-            #expect(
-                await failure { _ = try await store.text(.account("none")) }?.isLocked == true)
-            #expect(
-                await failure { try await store.delete(.account("none")) }?.isLocked == true)
+            #expect(await failure { _ = try await store.text(.account("none")) }?.isLocked == true)
+            #expect(await failure { try await store.delete(.account("none")) }?.isLocked == true)
             #expect(try await control.isLocked)
             try await control.unlock()
             #expect(try await store.text(key) == "token")
@@ -162,9 +157,7 @@ struct KeyringStoreTests {
             for count in 1...2 {
                 _ = try await store.text(.account("a"))
                 // The connection is closed after the call, and until then, GLib gives it to the next call.
-                try await names.wait {
-                    $0.count == count && !$0.values.contains(true) ? true : nil
-                }
+                try await names.wait { $0.count == count && !$0.values.contains(true) ? true : nil }
             }
             withExtendedLifetime(watch) {}
         },
@@ -182,9 +175,7 @@ struct KeyringStoreTests {
             let control = try environment.control()
             let changes = Observed(0)
             let connection = try environment.connect()
-            let watch = try await connection.watchKeyring {
-                changes.update { $0 += 1 }
-            }
+            let watch = try await connection.watchKeyring { changes.update { $0 += 1 } }
             try await control.add("text", ["account": "a"], schema: "x")
             try await control.lock()
             try await changes.wait { $0 == 1 ? true : nil }
@@ -206,8 +197,7 @@ extension KeyringEnvironment {
         let bus = try connect()
         let names = Observed<[String: Bool]>([:])
         let subscription = try await bus.subscribe(
-            MatchRule(
-                sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged")
+            MatchRule(sender: .bus, interface: "org.freedesktop.DBus", member: "NameOwnerChanged")
         ) { signal in
             guard let change: (String, String, String) = try? signal.read(),
                 change.0.hasPrefix(":")
@@ -244,9 +234,7 @@ struct KeyringLifeTests {
             #expect(await failure { try await store.delete(.account("a")) } == expected)
             #expect(await failure { try await store.unlock() } == expected)
             #expect(
-                await failure {
-                    try await store.store(Secret("b"), for: .account("a"), label: "b")
-                }
+                await failure { try await store.store(Secret("b"), for: .account("a"), label: "b") }
                     == expected)
         },
         Scenario("without a bus the keyring is unavailable") { _, store in
@@ -258,9 +246,7 @@ struct KeyringLifeTests {
         Scenario("a restarted keyring is used immediately") { environment, store in
             let appearances = Observed(0)
             let connection = try environment.connect()
-            let watch = try await connection.watchKeyring {
-                appearances.update { $0 += 1 }
-            }
+            let watch = try await connection.watchKeyring { appearances.update { $0 += 1 } }
             #expect(
                 await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
             )
