@@ -56,23 +56,11 @@ struct FederatedTests {
     @Test(arguments: [
         ("\"name\": \"photos.test\"", "\"name\": \"evil.test\"", "neither the server of the login"),
         ("\"name\": \"photos.test\"", "\"name\": \"a b\"", "is not the name of a server"),
-        (
-            "https://photos.test/token", "https://evil.test/token",
-            "the only origin that may receive secrets"
-        ),
-        (
-            "https://photos.test/token", "https://photos.test:8443/",
-            "the only origin that may receive secrets"
-        ),
+        ("https://photos.test/token", "https://evil.test/token", otherOrigin),
+        ("https://photos.test/token", "https://photos.test:8443/", otherOrigin),
         ("https://photos.test/token", "http://photos.test/token", "is not an https address"),
-        (
-            "https://photos.test/apps", "https://evil.test/apps",
-            "the only origin that may receive secrets"
-        ),
-        (
-            "https://photos.test/authorize", "https://evil.test/",
-            "the only origin that may receive secrets"
-        ),
+        ("https://photos.test/apps", "https://evil.test/apps", otherOrigin),
+        ("https://photos.test/authorize", "https://evil.test/", otherOrigin),
         ("[\"read\"]", "[\"read\", \"admin\"]", "is not in Scopes of the manifest"),
         ("[\"read\"]", "7", "not an array"),
     ])
@@ -113,3 +101,5 @@ struct FederatedTests {
         #expect(plugin.log.value.contains { $0.contains("https://other.test is not in Hosts") })
     }
 }
+
+private let otherOrigin = "the only origin that may receive secrets"

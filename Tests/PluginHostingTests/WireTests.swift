@@ -35,11 +35,14 @@ struct WireTests {
         let data = #"{"kind":"rate-limited","until":\#(until)}"#
         let error = #"{"code":-32000,"message":"No.","data":\#(data)}"#
         let line = #"{"jsonrpc":"2.0","id":1,"error":\#(error)}"#
-        guard case .refusal(_, let refusal) = try PluginMessage(parsing: Array(line.utf8)) else {
-            Issue.record("it is no refusal")
-            return
+        #expect(try refusal(in: line.utf8).until == Timestamp(secondsSince1970: seconds))
+    }
+
+    private func refusal(in line: some Collection<UInt8>) throws -> PluginRefusal {
+        guard case .refusal(1, let refusal) = try PluginMessage(parsing: line) else {
+            throw CancellationError()
         }
-        #expect(refusal.until == Timestamp(secondsSince1970: seconds))
+        return refusal
     }
 
     private static let harmful =
@@ -61,11 +64,7 @@ struct WireTests {
                 "data": ["kind": .string(kind.rawValue)],
             ],
         ]
-        guard case .refusal(_, let refusal) = try PluginMessage(parsing: value.line.dropLast())
-        else {
-            Issue.record("it is no refusal")
-            return
-        }
+        let refusal = try refusal(in: value.line.dropLast())
         expectMessage(refusal.message)
         let error = "\(refusal.error(of: "Odd photos"))"
         #expect(error.utf8.count <= ServiceText.maximumMessageLength + 100)
@@ -303,11 +302,7 @@ struct WireTests {
     }
 
     private func throughTheWire(_ error: any Error) throws -> any Error {
-        let message = PluginMessage.refusal(id: 1, PluginRefusal(error))
-        guard case .refusal(1, let refusal) = try PluginMessage(parsing: message.line) else {
-            throw CancellationError()
-        }
-        return refusal.error(of: "It")
+        try refusal(in: PluginMessage.refusal(id: 1, PluginRefusal(error)).line).error(of: "It")
     }
 }
 
