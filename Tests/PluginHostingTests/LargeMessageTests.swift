@@ -152,7 +152,7 @@ struct LargeMessageTests {
 
     // MARK: Errors
 
-    @Test func `of many lines on the standard error the last one is the reason`() async throws {
+    @Test func `of many lines on the standard error few are logged`() async throws {
         let start = ContinuousClock.now
         let plugin = try PluginFixture(
             "os.write(2, b'\\n' * 60_000 + b'last words\\n'); show('written')")
