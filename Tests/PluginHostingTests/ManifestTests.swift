@@ -25,16 +25,23 @@ struct ManifestTests {
         TokenHosts=api.example.org;
         """
 
-    private func providers(_ files: [String: String]) throws -> [any InstalledProvider] {
+    /// Starts a host of a folder with files.
+    private func host(_ files: [String: String]) throws -> (TemporaryDirectory, PluginHost) {
         let directory = try TemporaryDirectory()
         for (name, text) in files { try directory.write(text, to: "providers/\(name)") }
         let host = PluginHost(of: directory.appending("providers"))
         host.start()
-        return host.providers
+        return (directory, host)
+    }
+
+    /// Returns the provider of ``good`` with another text in place of a part.
+    private func provider(_ part: String, _ other: String) throws -> any InstalledProvider {
+        let text = Self.good.replacing(part, with: other)
+        return try #require(try host(["good.provider": text]).1.providers.first)
     }
 
     @Test func `a manifest describes its provider`() throws {
-        let provider = try #require(try providers(["good.provider": Self.good]).first)
+        let provider = try provider("Id=good", "Id=good")
         #expect(provider.condition.state == .ready, "\(provider.condition.reason)")
         #expect(provider.info.id == "good")
         #expect(provider.info.name == "Good photos")
@@ -47,9 +54,15 @@ struct ManifestTests {
         #expect(access.keyOrigins == ["https://api.example.org"])
     }
 
-    @Test func `blanks between the values of a list are ignored`() throws {
-        let text = Self.good.replacing("home;likes;tag:*;", with: "home; likes ; tag:*; ")
-        let provider = try #require(try providers(["good.provider": text]).first)
+    @Test(arguments: [
+        ("feed;like;", "home; likes ; tag:*; "), ("feed;like;search;", "home;likes;search:*;"),
+        ("feed;like;search;", "home;likes;*;"),
+    ])
+    func `a list may contain blanks, and the sources that of the search or all`(
+        _ capabilities: String, _ sources: String
+    ) throws {
+        let part = "feed;like;\nDefaultSource=home\nSources=home;likes;tag:*;"
+        let provider = try provider(part, "\(capabilities)\nDefaultSource=home\nSources=\(sources)")
         #expect(provider.condition.state == .ready, "\(provider.condition.reason)")
     }
 
@@ -92,9 +105,8 @@ struct ManifestTests {
     func `an invalid manifest is listed with its reason`(
         _ part: String, _ bad: String, _ reason: String
     ) throws {
-        let text = Self.good.replacing(part, with: bad)
-        try #require(text != Self.good)
-        let provider = try #require(try providers(["good.provider": text]).first)
+        try #require(Self.good.contains(part))
+        let provider = try provider(part, bad)
         #expect(provider.condition.state == .invalid)
         #expect(provider.condition.reason.contains(reason), "\(provider.condition.reason)")
         #expect(provider.info.id == "good")
@@ -139,17 +151,16 @@ struct ManifestTests {
     }
 
     @Test func `a manifest with too many lines is not read`() throws {
-        let text = Self.good + (0..<3000).map { "\nKey\($0)=value" }.joined()
-        let provider = try #require(try providers(["good.provider": text]).first)
+        let keys = (0..<3000).map { "\nKey\($0)=value" }.joined()
+        let provider = try provider("api.example.org;", "api.example.org;\(keys)")
         #expect(provider.condition.reason == "The manifest has more than 1000 lines.")
     }
 
     @Test func `an invalid manifest is read again only after a change`() throws {
-        let directory = try TemporaryDirectory()
-        let path = try directory.write(
-            Self.good.replacing("Type=key", with: "Type=kex"), to: "providers/good.provider")
-        let host = PluginHost(of: directory.appending("providers"))
-        host.start()
+        let (directory, host) = try host([
+            "good.provider": Self.good.replacing("Type=key", with: "Type=kex")
+        ])
+        let path = directory.appending("providers/good.provider")
         #expect(host.providers.map(\.condition.state) == [.invalid])
         // Another text with the size and the time of the first one, which only a reader notices.
         var status = stat()
@@ -179,30 +190,18 @@ struct ManifestTests {
     }
 
     @Test func `an invalid manifest is read again after a change of its program`() throws {
-        let directory = try TemporaryDirectory()
-        try directory.write(
-            Self.good.replacing("/usr/bin/true", with: "./good/program"),
-            to: "providers/good.provider")
-        let host = PluginHost(of: directory.appending("providers"))
-        host.start()
+        let (directory, host) = try host([
+            "good.provider": Self.good.replacing("/usr/bin/true", with: "./good/program")
+        ])
         #expect(host.providers.map(\.condition.state) == [.invalid])
         chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
         host.reload()
         #expect(host.providers.map(\.condition.state) == [.ready])
     }
 
-    @Test(arguments: ["search:*", "*"])
-    func `a manifest with the source of its search is valid`(_ source: String) throws {
-        let text = Self.good.replacing("feed;like;", with: "feed;like;search;")
-            .replacing("tag:*", with: source)
-        let provider = try #require(try providers(["good.provider": text]).first)
-        #expect(provider.condition.state == .ready, "\(provider.condition.reason)")
-    }
-
     @Test func `the recipients of a token are the hosts that get it and the command`() throws {
         func recipients(_ part: String, _ other: String) throws -> Set<String> {
-            let text = Self.good.replacing(part, with: other)
-            return try #require(try providers(["good.provider": text]).first).tokenRecipients
+            try provider(part, other).tokenRecipients
         }
         let known = try recipients("--serve", "--serve")
         #expect(known.count == 2)
@@ -226,17 +225,16 @@ struct ManifestTests {
     }
 
     @Test func `a manifest with any file name is listed`() throws {
-        let found = try providers([
+        let found = try host([
             "local.provider": Self.good, "Ä b.provider": Self.good, "good.provider": Self.good,
             "other.txt": "",
-        ])
+        ]).1.providers
         #expect(found.map(\.info.id) == ["_c3_84_20b_2eprovider", "good", "local_2eprovider"])
         #expect(found.map(\.condition.state) == [.invalid, .ready, .invalid])
     }
 
     @Test func `the reason for an invalid manifest contains no control characters`() throws {
-        let text = Self.good.replacing("[Provider]", with: "[\u{1b}]0;x\u{7}\u{202e}]\n[Provider]")
-        let provider = try #require(try providers(["good.provider": text]).first)
+        let provider = try provider("[Provider]", "[\u{1b}]0;x\u{7}\u{202e}]\n[Provider]")
         let reason = "\(provider.condition.reason)"
         #expect(reason.contains("Line 1"))
         #expect(reason.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x202e })
@@ -249,14 +247,13 @@ struct ManifestTests {
     func `a manifest is invalid if any user can change it, its folder or its program`(
         _ name: String
     ) throws {
-        let directory = try TemporaryDirectory()
-        let text = Self.good.replacing(
-            "/usr/bin/true --serve", with: "./good/program ./good/script")
-        try directory.write(text, to: "providers/good.provider")
-        chmod(try directory.write("#!/bin/sh", to: "providers/good/program"), 0o755)
-        try directory.write("", to: "providers/good/script")
-        let host = PluginHost(of: directory.appending("providers"))
-        host.start()
+        let (directory, host) = try host([
+            "good.provider": Self.good.replacing(
+                "/usr/bin/true --serve", with: "./good/program ./good/script"),
+            "good/program": "#!/bin/sh", "good/script": "",
+        ])
+        chmod(directory.appending("providers/good/program"), 0o755)
+        host.reload()
         #expect(host.providers.map(\.condition.state) == [.ready])
         chmod(directory.appending(name), 0o777)
         host.reload()
