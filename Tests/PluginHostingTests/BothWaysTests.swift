@@ -45,7 +45,7 @@ struct BothWaysTests {
     }
 
     private func told(_ page: RemotePage) -> String {
-        "\(page.photos.map(told)) \(page.next ?? "") \(page.total ?? 0)"
+        "RemotePage \(page.photos.map(told)) \(page.next ?? "") \(page.total ?? 0)"
     }
 
     /// Returns a description of the result of a call.
@@ -59,6 +59,12 @@ struct BothWaysTests {
         }
     }
 
+    private func page(
+        _ session: any RemoteFeed, _ source: String, _ place: String? = nil
+    ) async -> String {
+        await outcome { told(try await session.fetchPage(SourceID(source), from: place)) }
+    }
+
     @Test func `a plugin returns the same sources, pages, photos and profiles`() async throws {
         let id = try #require(unsplash.feed.first).id
         #expect(try await inside.sources() == outside.sources())
@@ -66,15 +72,7 @@ struct BothWaysTests {
         for source in ["editorial", "search:fog", "user:ada", "likes", "topic:no-such-topic"] {
             var place: String?
             for _ in 0..<3 {
-                let (one, other) = (
-                    await outcome {
-                        told(try await inside.fetchPage(SourceID(source), from: place))
-                    },
-                    await outcome {
-                        told(try await outside.fetchPage(SourceID(source), from: place))
-                    }
-                )
-                #expect(one == other)
+                #expect(await page(inside, source, place) == page(outside, source, place))
                 guard let page = try? await inside.fetchPage(SourceID(source), from: place),
                     let next = page.next
                 else { break }
@@ -114,10 +112,7 @@ struct BothWaysTests {
         ]
         for (name, fault) in faults {
             unsplash.fail("/photos", fault, times: 2)
-            let one = await outcome { try await inside.fetchPage(SourceID("editorial"), from: nil) }
-            let other = await outcome {
-                try await outside.fetchPage(SourceID("editorial"), from: nil)
-            }
+            let (one, other) = await (page(inside, "editorial"), page(outside, "editorial"))
             #expect(one == other, "\(name)")
             #expect(!one.hasPrefix("RemotePage"), "\(name)")
             unsplash.recover("/photos")
