@@ -147,10 +147,8 @@ final class FakeKWallet {
             .method(
                 "CreateItem", in: ["properties", "secret", "replace"], out: ["item", "prompt"]
             ) {
-                (
-                    wallet, properties: [String: Variant],
-                    secret: BusStruct<ObjectPath, [UInt8], [UInt8], String>, replacing: Bool
-                ) -> (ObjectPath, ObjectPath) in
+                (wallet, properties: [String: Variant], secret: SessionSecret, replacing: Bool)
+                    -> (ObjectPath, ObjectPath) in
                 let item = try wallet.keyring.create(
                     itemAttributes(properties), secret.elements.2, replacing: replacing)
                 return (item, "/")
@@ -159,15 +157,13 @@ final class FakeKWallet {
             .property("Locked") { $0.isDefault && !$0.keyring.isOpen },
             .property("Label") { $0.isDefault ? "kdewallet" : "other" },
             .property("Items") { $0.isDefault ? Array($0.keyring.entries.keys) : [] },
-            .property("Created") { _ in 1 as UInt64 },
-            .property("Modified") { _ in 1 as UInt64 },
-        ])
+        ] + timeProperties())
 
     private static let itemInterface = BusInterface<Item>(
         "org.freedesktop.Secret.Item",
         [
             .method("GetSecret", in: ["session"], out: ["secret"]) {
-                (item, session: ObjectPath) -> BusStruct<ObjectPath, [UInt8], [UInt8], String> in
+                (item, session: ObjectPath) -> SessionSecret in
                 let secret = item.keyring.isOpen ? item.entry?.secret : nil
                 return BusStruct(session, [], secret ?? [], "text/plain")
             },
@@ -178,9 +174,7 @@ final class FakeKWallet {
             .property("Locked") { !$0.keyring.isOpen },
             .property("Label") { _ in "Fake" },
             .property("Attributes") { $0.entry?.attributes ?? [:] },
-            .property("Created") { _ in 1 as UInt64 },
-            .property("Modified") { _ in 1 as UInt64 },
-        ])
+        ] + timeProperties())
 }
 
 /// One wallet.

@@ -179,10 +179,8 @@ final class FakeKeyring {
             .method(
                 "CreateItem", in: ["properties", "secret", "replace"], out: ["item", "prompt"]
             ) {
-                (
-                    keyring, properties: [String: Variant],
-                    secret: BusStruct<ObjectPath, [UInt8], [UInt8], String>, _: Bool
-                ) -> (ObjectPath, ObjectPath) in
+                (keyring, properties: [String: Variant], secret: SessionSecret, _: Bool)
+                    -> (ObjectPath, ObjectPath) in
                 if keyring.promptsBeforeStoring { return ("/", keyring.preparePrompt(.creating)) }
                 let change = {
                     keyring.attributes = itemAttributes(properties)
@@ -198,14 +196,11 @@ final class FakeKeyring {
             .property("Locked") { $0.isLocked },
             .property("Label") { _ in "Fake" },
             .property("Items") { _ in [item] },
-            .property("Created") { _ in 1 as UInt64 },
-            .property("Modified") { _ in 1 as UInt64 },
-        ])
+        ] + timeProperties())
 
     private static let itemMethods: [BusMember<FakeKeyring>] = [
         .method("GetSecret", in: ["session"], out: ["secret"]) {
-            (keyring, session: ObjectPath)
-                -> BusStruct<ObjectPath, [UInt8], [UInt8], String> in
+            (keyring, session: ObjectPath) -> SessionSecret in
             if keyring.isOo7, keyring.isLocked {
                 throw ErrorReply("org.freedesktop.Secret.Error.IsLocked", "locked")
             }
@@ -231,9 +226,16 @@ final class FakeKeyring {
         itemMethods + [
             .property("Label") { _ in "Fake" },
             .property("Attributes") { $0.attributes ?? [:] },
-            .property("Created") { _ in 1 as UInt64 },
-            .property("Modified") { _ in 1 as UInt64 },
-        ])
+        ] + timeProperties())
+}
+
+/// The session, parameters, value and content type of a secret.
+typealias SessionSecret = BusStruct<ObjectPath, [UInt8], [UInt8], String>
+
+/// Returns the properties of all collections and items.
+@MainActor
+func timeProperties<Object>() -> [BusMember<Object>] {
+    ["Created", "Modified"].map { .property($0) { _ in 1 as UInt64 } }
 }
 
 /// Returns the attributes that the properties of a new item contain.

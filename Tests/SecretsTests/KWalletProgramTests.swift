@@ -17,22 +17,16 @@ struct KWalletProgramTests {
                 let address = String(cString: try #require(getenv("IMAGEFEED_KWALLET_BUS")))
                 setenv("DBUS_SESSION_BUS_ADDRESS", address, 1)
                 let store = KeyringStore(limits: .wide)
-                let key = SecretKey.account("a")
-                #expect(try await store.text(key) == nil)
-                try await store.store(Secret("first"), for: key, label: "a")
-                try await store.store(Secret("second"), for: key, label: "a")
-                #expect(try await store.text(key) == "second")
-                try await store.delete(key)
-                #expect(try await store.text(key) == nil)
+                try await expectStorage(store)
 
-                try await store.store(Secret("token"), for: key, label: "a")
+                try await store.store("token")
                 let service = BusProxy(
                     try BusConnection(address: address), "org.freedesktop.secrets",
                     "/org/freedesktop/secrets")
                 let wallet: ObjectPath = "/org/freedesktop/secrets/collection/kdewallet"
                 let _: ([ObjectPath], ObjectPath) = try await service.call(
                     "org.freedesktop.Secret.Service", "Lock", [wallet])
-                await expectLocked(store, key)
+                await expectLocked(store)
                 let (open, closed): ([ObjectPath], [ObjectPath]) = try await service.call(
                     "org.freedesktop.Secret.Service", "SearchItems", ["account": "a"])
                 #expect(open.isEmpty && closed.count == 1)

@@ -64,25 +64,18 @@ struct Scenario: Sendable, CustomTestStringConvertible {
 }
 
 extension KeyringLimits {
-    /// Limits that a slow machine does not exceed.
-    static var wide: KeyringLimits {
-        var limits = KeyringLimits()
-        limits.reading = .seconds(60)
-        limits.writing = .seconds(60)
-        limits.prompting = .seconds(60)
-        limits.cancelling = .seconds(10)
-        return limits
+    /// Creates limits; those that are not given are not exceeded by a slow machine.
+    init(calls: Duration = .seconds(60), prompting: Duration = .seconds(60), cancelling: Duration) {
+        self.init()
+        (reading, writing) = (calls, calls)
+        (self.prompting, self.cancelling) = (prompting, cancelling)
     }
 
+    static let wide = KeyringLimits(cancelling: .seconds(10))
+
     /// Short limits, for calls to a keyring that does not respond.
-    static var short: KeyringLimits {
-        var limits = KeyringLimits()
-        limits.reading = .seconds(2)
-        limits.writing = .seconds(2)
-        limits.prompting = .milliseconds(500)
-        limits.cancelling = .milliseconds(200)
-        return limits
-    }
+    static let short = KeyringLimits(
+        calls: .seconds(2), prompting: .milliseconds(500), cancelling: .milliseconds(200))
 }
 
 /// Returns the error that `body` throws; nil, with an issue, if it does not throw.
@@ -100,18 +93,42 @@ func failure(
     return nil
 }
 
-/// Expects that reading, storing and deleting a secret fail because the keyring is locked.
-func expectLocked(
-    _ store: KeyringStore, _ key: SecretKey, sourceLocation: SourceLocation = #_sourceLocation
-) async {
-    let errors = [
+/// Returns the errors of reading, deleting and storing a secret.
+func failures(
+    _ store: KeyringStore, _ key: SecretKey = .ada,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async -> [SecretStoreError?] {
+    [
         await failure(sourceLocation: sourceLocation) { _ = try await store.text(key) },
         await failure(sourceLocation: sourceLocation) { try await store.delete(key) },
-        await failure(sourceLocation: sourceLocation) {
-            try await store.store(Secret("b"), for: key, label: "b")
-        },
+        await failure(sourceLocation: sourceLocation) { try await store.store("b", for: key) },
     ]
-    #expect(errors.map { $0?.isLocked } == [true, true, true], sourceLocation: sourceLocation)
+}
+
+/// Expects that reading, deleting and storing a secret fail because the keyring is locked.
+func expectLocked(
+    _ store: KeyringStore, _ key: SecretKey = .ada,
+    sourceLocation: SourceLocation = #_sourceLocation
+) async {
+    let areLocked = await failures(store, key, sourceLocation: sourceLocation).map { $0?.isLocked }
+    #expect(areLocked == [true, true, true], sourceLocation: sourceLocation)
+}
+
+/// Stores, replaces and deletes a secret.
+///
+/// - Parameters:
+///   - store: A store without the secret.
+///   - inspect: Inspects the keyring while it has only the secret `second`.
+/// - Throws: The error of the store.
+func expectStorage(_ store: KeyringStore, _ inspect: () throws -> Void = {}) async throws {
+    #expect(try await store.text(.ada) == nil)
+    try await store.store("first")
+    #expect(try await store.text(.ada) == "first")
+    try await store.store("second")
+    #expect(try await store.text(.ada) == "second")
+    try inspect()
+    try await store.delete(.ada)
+    #expect(try await store.text(.ada) == nil)
 }
 
 extension SecretStoreError {
@@ -121,7 +138,16 @@ extension SecretStoreError {
     var isFailed: Bool { if case .failed = self { true } else { false } }
 }
 
+extension SecretKey {
+    /// The key of the account “a”, of which most tests store a secret.
+    static let ada = SecretKey.account("a")
+}
+
 extension KeyringStore {
+    func store(_ text: String, for key: SecretKey = .ada) async throws {
+        try await store(Secret(text), for: key, label: "a")
+    }
+
     /// Returns the bytes of a secret, for comparison.
     func bytes(_ key: SecretKey, unlocking: Bool = false) async throws -> [UInt8]? {
         if unlocking { try await unlock([key], isForStoring: false) }

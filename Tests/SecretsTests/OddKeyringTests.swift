@@ -17,55 +17,39 @@ struct OddKeyringTests {
 
     private static let odd: [Scenario] = [
         .odd("a session without encryption is accepted") { _, store in
-            let key = SecretKey.account("a")
-            #expect(try await store.text(key) == nil)
-            try await store.store(Secret("token"), for: key, label: "a")
-            #expect(try await store.text(key) == "token")
-            try await store.delete(key)
-            #expect(try await store.text(key) == nil)
+            try await expectStorage(store)
         },
         .odd("calls to an unresponsive keyring end with an error") { keyring, wide in
             let store = KeyringStore(limits: .short)
             keyring.isSilent = true
-            let key = SecretKey.account("a")
-            #expect(await failure { _ = try await store.text(key) }?.isUnavailable == true)
-            #expect(
-                await failure { _ = try await store.text(key, unlocking: true) }?.isUnavailable
-                    == true)
-            #expect(
-                await failure { try await store.store(Secret("b"), for: key, label: "b") }?
-                    .isUnavailable == true)
-            #expect(await failure { try await store.delete(key) }?.isUnavailable == true)
-            #expect(await failure { try await store.unlock() }?.isUnavailable == true)
+            var errors = await failures(store)
+            errors.append(await failure { _ = try await store.text(.ada, unlocking: true) })
+            errors.append(await failure { try await store.unlock() })
+            #expect(errors.map { $0?.isUnavailable } == [true, true, true, true, true])
             keyring.isSilent = false
-            let text = try await wide.text(key)
+            let text = try await wide.text(.ada)
             #expect(text == nil)
         },
         .odd("without a default collection every call fails") { keyring, store in
             keyring.hasDefaultCollection = false
-            let (key, expected) = (SecretKey.account("a"), SecretStoreError.noDefaultKeyring)
-            #expect(await failure { _ = try await store.text(key) } == expected)
-            #expect(await failure { try await store.delete(key) } == expected)
-            #expect(
-                await failure { try await store.store(Secret("b"), for: key, label: "b") }
-                    == expected)
+            let expected = SecretStoreError.noDefaultKeyring
+            #expect(await failures(store) == [expected, expected, expected])
             #expect(keyring.promptCount.value == 0)
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(keyring.promptCount.value == 1)
         },
         .odd("only unlocking calls prompt") { keyring, store in
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
+            try await store.store("token")
             keyring.isLocked = true
-            await expectLocked(store, key)
+            await expectLocked(store)
             #expect(keyring.promptCount.value == 0)
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(
-                await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed
+                await failure { _ = try await store.text(.ada, unlocking: true) }?.isDismissed
                     == true)
             #expect(keyring.promptCount.value == 2)
             keyring.prompts = .unlocks
-            #expect(try await store.text(key, unlocking: true) == "token")
+            #expect(try await store.text(.ada, unlocking: true) == "token")
             keyring.isLocked = true
             try await store.unlock()
             try await store.unlock()
@@ -73,10 +57,8 @@ struct OddKeyringTests {
         },
         .odd("an unresponsive prompt times out and does not block other calls") { keyring, _ in
             // Long enough for the prompt to appear and for the other call.
-            var limits = KeyringLimits.wide
-            limits.prompting = .seconds(10)
-            limits.cancelling = .milliseconds(200)
-            let store = KeyringStore(limits: limits)
+            let store = KeyringStore(
+                limits: KeyringLimits(prompting: .seconds(10), cancelling: .milliseconds(200)))
             keyring.isLocked = true
             keyring.prompts = .isSilent
             let hasEnded = Observed(false)
@@ -85,70 +67,52 @@ struct OddKeyringTests {
                 try await store.unlock()
             }
             try await keyring.promptCount.wait { $0 > 0 ? true : nil }
-            #expect(await failure { _ = try await store.text(.account("a")) }?.isLocked == true)
+            #expect(await failure { _ = try await store.text(.ada) }?.isLocked == true)
             #expect(!hasEnded.value)
             #expect(await unlocking?.isUnavailable == true)
             keyring.isLocked = false
-            #expect(try await store.text(.account("a")) == nil)
+            #expect(try await store.text(.ada) == nil)
         },
         .odd("a prompt with an unexpected result ends its call immediately") { keyring, _ in
             keyring.prompts = .dismissesLikeKeePassXC
             // Only the time after the end of the prompt is short.
-            var limits = KeyringLimits.wide
-            limits.cancelling = .milliseconds(200)
-            let store = KeyringStore(limits: limits)
+            let store = KeyringStore(limits: KeyringLimits(cancelling: .milliseconds(200)))
             keyring.promptsBeforeStoring = true
-            #expect(
-                await failure {
-                    try await store.store(Secret("b"), for: .account("a"), label: "b")
-                }?
-                .isFailed == true)
+            #expect(await failure { try await store.store("b") }?.isFailed == true)
             keyring.isLocked = true
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             keyring.hasDefaultCollection = false
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(keyring.promptCount.value == 3)
         },
-        .odd("a failed search in a locked keyring is reported as locked") { keyring, store in
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
-            keyring.hidesLockedItems = true
-            keyring.isLocked = true
-            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-            #expect(await failure { try await store.delete(key) }?.isLocked == true)
-            keyring.prompts = .unlocks
-            #expect(try await store.text(key, unlocking: true) == "token")
-        },
         .odd("a refused prompt for storing a secret is an error") { keyring, store in
             keyring.promptsBeforeStoring = true
-            #expect(
-                await failure {
-                    try await store.store(Secret("b"), for: .account("a"), label: "b")
-                }?
-                .isFailed == true)
+            #expect(await failure { try await store.store("b") }?.isFailed == true)
             #expect(keyring.promptCount.value == 1)
         },
         .odd("a search that might show a dialog is not sent without a user action") {
             keyring, store in
+            try await store.store("token")
+            let searches = keyring.searches
             keyring.hidesLockedItems = true
             keyring.isLocked = true
-            let key = SecretKey.account("a")
-            #expect(await failure { _ = try await store.text(key) }?.isLocked == true)
-            #expect(await failure { try await store.delete(key) }?.isLocked == true)
+            #expect(await failure { _ = try await store.text(.ada) }?.isLocked == true)
+            #expect(await failure { try await store.delete(.ada) }?.isLocked == true)
             keyring.hasDefaultCollection = false
-            #expect(await failure { _ = try await store.text(key) } == .noDefaultKeyring)
-            #expect(keyring.searches == 0)
+            #expect(await failure { _ = try await store.text(.ada) } == .noDefaultKeyring)
+            #expect(keyring.searches == searches)
+            keyring.hasDefaultCollection = true
+            keyring.prompts = .unlocks
+            #expect(try await store.text(.ada, unlocking: true) == "token")
         },
         .odd("each call closes its session") { keyring, store in
             store.keepConnection(true)
-            for _ in 0..<3 { _ = try await store.text(.account("a")) }
+            for _ in 0..<3 { _ = try await store.text(.ada) }
             try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
         },
         .odd("a prompt is dismissed when the task of the caller is cancelled") { keyring, _ in
             // The prompt ignores its dismissal, so that the call takes this long.
-            var limits = KeyringLimits.wide
-            limits.cancelling = .seconds(3)
-            let store = KeyringStore(limits: limits)
+            let store = KeyringStore(limits: KeyringLimits(cancelling: .seconds(3)))
             keyring.isLocked = true
             keyring.prompts = .isSilent
             let unlocking = Task { await failure { try await store.unlock() } }
@@ -164,76 +128,61 @@ struct OddKeyringTests {
             #expect(keyring.dismissals.value == 1)
         },
         .odd("an ineffective deletion is reported as an error") { keyring, store in
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
+            try await store.store("token")
             keyring.ignoresDeletions = true
-            #expect(await failure { try await store.delete(key) }?.isFailed == true)
+            #expect(await failure { try await store.delete(.ada) }?.isFailed == true)
         },
     ]
 
     private static let oo7: [Scenario] = [
         .oo7("oo7 stores, replaces and deletes a secret while it is unlocked") { keyring, store in
-            let key = SecretKey.account("a")
-            try await store.store(Secret("first"), for: key, label: "a")
-            try await store.store(Secret("second"), for: key, label: "a")
-            #expect(try await store.text(key) == "second")
-            try await store.delete(key)
-            #expect(try await store.text(key) == nil)
+            try await expectStorage(store)
             #expect(keyring.promptCount.value == 0)
         },
         .oo7("a locked oo7 prompts only for an action of the user") { keyring, store in
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
+            try await store.store("token")
             keyring.isLocked = true
-            await expectLocked(store, key)
+            await expectLocked(store)
             #expect(keyring.promptCount.value == 0)
             #expect(
-                await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed
+                await failure { _ = try await store.text(.ada, unlocking: true) }?.isDismissed
                     == true)
             keyring.prompts = .unlocks
-            #expect(try await store.text(key, unlocking: true) == "token")
+            #expect(try await store.text(.ada, unlocking: true) == "token")
             #expect(keyring.promptCount.value == 2)
             keyring.isLocked = true
-            try await store.unlock([key], isForStoring: true)
-            try await store.store(Secret("new"), for: key, label: "a")
-            #expect(try await store.text(key) == "new")
-            try await store.delete(key)
-            #expect(try await store.text(key) == nil)
+            try await store.unlock([.ada], isForStoring: true)
+            try await store.store("new")
+            #expect(try await store.text(.ada) == "new")
+            try await store.delete(.ada)
+            #expect(try await store.text(.ada) == nil)
             #expect(keyring.promptCount.value == 3)
         },
     ]
 
     private static let kwallet: [Scenario] = [
         .kwallet("an open wallet stores, replaces and deletes a secret") { keyring, store in
-            let key = SecretKey.account("a")
-            #expect(try await store.text(key) == nil)
-            try await store.store(Secret("first"), for: key, label: "a")
-            try await store.store(Secret("second"), for: key, label: "a")
-            #expect(try await store.text(key) == "second")
-            #expect(keyring.secrets == ["second"])
-            try await store.delete(key)
-            #expect(try await store.text(key) == nil)
+            try await expectStorage(store) { #expect(keyring.secrets == ["second"]) }
             #expect(keyring.secrets.isEmpty)
             #expect(keyring.promptCount == 0)
         },
         .kwallet("a closed wallet preserves its secrets until it is opened") { keyring, store in
-            let key = SecretKey.account("a")
-            try await store.store(Secret("token"), for: key, label: "a")
+            try await store.store("token")
             keyring.isOpen = false
-            await expectLocked(store, key)
+            await expectLocked(store)
             #expect(keyring.secrets == ["token"])
             #expect(keyring.promptCount == 0)
             keyring.opensOnPrompt = false
             #expect(
-                await failure { try await store.unlock([key], isForStoring: false) }?
+                await failure { try await store.unlock([.ada], isForStoring: false) }?
                     .isDismissed
                     == true)
             keyring.opensOnPrompt = true
-            #expect(try await store.text(key, unlocking: true) == "token")
+            #expect(try await store.text(.ada, unlocking: true) == "token")
             #expect(keyring.promptCount == 2)
             keyring.isOpen = false
-            try await store.unlock([key], isForStoring: false)
-            try await store.delete(key)
+            try await store.unlock([.ada], isForStoring: false)
+            try await store.delete(.ada)
             #expect(keyring.secrets.isEmpty)
             #expect(keyring.promptCount == 3)
         },
