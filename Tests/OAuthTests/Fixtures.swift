@@ -19,21 +19,37 @@ extension OAuthDescription {
         tokenOrigins: ["https://api.photos.example"])
 }
 
+/// Tokens of an account that can be renewed, or not. They record the calls.
+final class FakeTokens: AccessTokens {
+    nonisolated let events = Observed<[String]>()
+    private let renewed: OAuthToken?
+
+    init(renewed: OAuthToken? = nil) { self.renewed = renewed }
+
+    func validToken() async throws -> OAuthToken { .key(Secret("first"), now: .now) }
+
+    func renew(insteadOf refused: Secret) async throws -> OAuthToken {
+        events.append("renew")
+        guard let renewed else { throw ProviderError.unauthorized }
+        return renewed
+    }
+
+    func refused(_ token: Secret) { events.append("refused") }
+}
+
 extension ScriptedHTTP {
     /// Creates a service that sends responses from a list, in order.
-    convenience init(_ script: [Result<HTTPResponse, any Error>]) {
+    convenience init(_ script: [HTTPResponse]) {
         let rest = Observed(script[...])
         self.init { _ in
-            guard let next = rest.value.first else {
-                throw HTTPError.unreachable("the script has ended")
-            }
+            guard let next = rest.value.first else { throw HTTPError.unreachable("no route") }
             rest.update { $0 = $0.dropFirst() }
-            return try next.get()
+            return next
         }
     }
 
     convenience init(_ status: Int, _ body: String, _ headers: HTTPHeaders = [:]) {
-        self.init([.success(.sample(status, body, headers))])
+        self.init([.sample(status, body, headers)])
     }
 }
 

@@ -167,16 +167,15 @@ struct TokenEndpointTests {
     }
 
     @Test func `a network error is passed on`() async {
-        let http = ScriptedHTTP([.failure(HTTPError.unreachable("no route"))])
         await #expect(throws: HTTPError.unreachable("no route")) {
-            try await endpoint(http).refresh(token())
+            try await endpoint(ScriptedHTTP([])).refresh(token())
         }
     }
 
     @Test func `a refresh keeps the old refresh token unless a new one comes`() async throws {
         let http = ScriptedHTTP([
-            .success(.sample(200, #"{"access_token":"a1"}"#)),
-            .success(.sample(200, #"{"access_token":"a2","refresh_token":"new"}"#)),
+            .sample(200, #"{"access_token":"a1"}"#),
+            .sample(200, #"{"access_token":"a2","refresh_token":"new"}"#),
         ])
         let first = try await endpoint(http).refresh(token())
         #expect(first.accessToken.text == "a1")
@@ -195,9 +194,9 @@ struct TokenEndpointTests {
 
     @Test func `both tokens are revoked if the service has a revocation endpoint`() async throws {
         let http = ScriptedHTTP([
-            .success(.sample(200, "{}")), .success(.sample(200, "")),
-            .success(.sample(403, #"{"error":"unauthorized_client"}"#)),
-            .success(.sample(200, "{}")),
+            .sample(200, "{}"), .sample(200, ""),
+            .sample(403, #"{"error":"unauthorized_client"}"#),
+            .sample(200, "{}"),
         ])
         try await endpoint(http).revoke(token())
         #expect(http.requests.value.isEmpty)
@@ -216,10 +215,7 @@ struct TokenEndpointTests {
 
     @Test func `a token is issued, renewed, stored and revoked with its client`() async throws {
         let reply = #"{"access_token":"access","refresh_token":"refresh"}"#
-        let http = ScriptedHTTP([
-            .success(.sample(200, reply)), .success(.sample(200, reply)),
-            .success(.sample(200, "{}")), .success(.sample(200, "{}")),
-        ])
+        let http = ScriptedHTTP([reply, reply, "{}", "{}"].map { .sample(200, $0) })
         let issued = try await endpoint(http, revocable).exchange(Secret("abc"), for: request())
         #expect(issued.client?.id == "app")
         let renewed = try await endpoint(http, revocable).refresh(issued)
@@ -268,9 +264,7 @@ struct TokenEndpointTests {
     }
 
     @Test func `a token for an invalid code is revoked`() async throws {
-        let http = ScriptedHTTP([
-            .success(.sample(200, #"{"access_token":"at"}"#)), .success(.sample(200, "{}")),
-        ])
+        let http = ScriptedHTTP([.sample(200, #"{"access_token":"at"}"#), .sample(200, "{}")])
         #expect(try await !endpoint(http, revocable).knowsClient())
         #expect(http.requests.value.last?.text.hasPrefix("token=at&") == true)
     }

@@ -5,19 +5,6 @@ import Testing
 
 /// The responses by which a service refuses a token.
 struct TokenRefusalTests {
-    private final class Tokens: AccessTokens {
-        let renewals = Observed(0)
-
-        func validToken() async throws -> OAuthToken { .key(Secret("token"), now: .now) }
-
-        func renew(insteadOf refused: Secret) async throws -> OAuthToken {
-            renewals.update { $0 += 1 }
-            throw ProviderError.unauthorized
-        }
-
-        func refused(_ token: Secret) {}
-    }
-
     @Test(arguments: [
         ("/me?x=1", 403, #"{"error":"no"}"#, true), ("/me", 403, "{}", true),
         ("/me/photos", 403, "{}", false), ("/photos?path=/me", 403, "{}", false),
@@ -37,7 +24,7 @@ struct TokenRefusalTests {
             TokenRefusal(status: 403, path: "/me"),
             TokenRefusal(status: 400, text: "Invalid Bearer token"),
         ]
-        let tokens = Tokens()
+        let tokens = FakeTokens()
         let client = AuthorizedClient(http, tokens, KeyDescription(description))
         let request = HTTPRequest(.get, "https://api.test\(path)")
         if isRefused {
@@ -45,6 +32,6 @@ struct TokenRefusalTests {
         } else {
             #expect(try await client.send(request).status == status)
         }
-        #expect(tokens.renewals.value == (isRefused ? 1 : 0))
+        #expect(tokens.events.value == (isRefused ? ["renew"] : []))
     }
 }
