@@ -99,10 +99,8 @@ struct DownloadTests {
 
     @Test func `an error response is returned with its body and not written`() async throws {
         let server = try LoopbackServer(LoopbackResponse(404, text: "gone"))
-        let response = try await makeClient().download(HTTPRequest(.get, server.origin), into: file)
-        {
-            _ in
-        }
+        let request = HTTPRequest(.get, server.origin)
+        let response = try await makeClient().download(request, into: file) { _ in }
         #expect(response.status == 404)
         #expect(response.body == Array("gone".utf8))
         #expect(image.contents.isEmpty)
@@ -127,9 +125,9 @@ struct DownloadTests {
         defer { close(full) }
         for response in [LoopbackResponse(text: "small"), .endless()] {
             let server = try LoopbackServer(response)
+            let request = HTTPRequest(.get, server.origin)
             await #expect(throws: HTTPError.cannotWrite(ENOSPC)) {
-                try await makeClient().download(HTTPRequest(.get, server.origin), into: full) { _ in
-                }
+                try await makeClient().download(request, into: full) { _ in }
             }
         }
     }
