@@ -10,19 +10,14 @@ import Testing
 /// Floods within the limits of a plugin, by an ordinary user. Other plugins and built-in providers are served meanwhile.
 @Suite(.timeLimit(.minutes(10)), .serialized)
 struct FloodTests {
-    @Test(arguments: Flood.allCases.map(\.rawValue), sandboxes)
-    func `a flood does not delay the calls of others`(_ flood: String, _ sandbox: String) async {
-        await #expect(processExitsWith: .success) { [flood, sandbox] in
-            await recordErrors { try await expectUndelayedCalls(beside: [flood], in: sandbox) }
-        }
-    }
-
-    @Test(arguments: sandboxes)
-    func `all floods together do not delay the calls of others`(_ sandbox: String) async {
-        await #expect(processExitsWith: .success) { [sandbox] in
-            await recordErrors {
-                try await expectUndelayedCalls(beside: Flood.allCases.map(\.rawValue), in: sandbox)
-            }
+    @Test(
+        arguments: Flood.allCases.map { [$0.rawValue] } + [Flood.allCases.map(\.rawValue)],
+        sandboxes)
+    func `a flood, or all floods together, do not delay the calls of others`(
+        _ floods: [String], _ sandbox: String
+    ) async {
+        await #expect(processExitsWith: .success) { [floods, sandbox] in
+            await recordErrors { try await expectUndelayedCalls(beside: floods, in: sandbox) }
         }
     }
 }
