@@ -12,46 +12,35 @@ import Testing
 @Suite(.timeLimit(.minutes(10)))
 struct IsolationTests {
     /// A part of a test, for a process of its own.
-    struct Scenario: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let body: @MainActor @Sendable (OrdinaryPrograms, _ sandbox: String) async throws -> Void
+    typealias Scenario =
+        @MainActor @Sendable (OrdinaryPrograms, _ sandbox: String) async throws -> Void
 
-        init(
-            _ name: String,
-            _ body: @escaping @MainActor @Sendable (OrdinaryPrograms, String) async throws -> Void
-        ) {
-            testDescription = name
-            self.body = body
-        }
-    }
-
-    @Test(arguments: isolation, sandboxes)
-    func `a plugin is isolated in each sandbox`(_ scenario: Scenario, _ sandbox: String) async {
+    @Test(arguments: isolation.keys.sorted(), sandboxes)
+    func `a plugin is isolated in each sandbox`(_ scenario: String, _ sandbox: String) async {
         await run(scenario, in: sandbox)
     }
 
-    @Test(arguments: availability + retries)
-    func `bubblewrap is replaced only if it never worked`(_ scenario: Scenario) async {
+    @Test(arguments: availability.keys.sorted() + retries.keys.sorted())
+    func `bubblewrap is replaced only if it never worked`(_ scenario: String) async {
         await run(scenario, in: "bubblewrap")
     }
 
-    private func run(_ scenario: Scenario, in sandbox: String) async {
-        await #expect(processExitsWith: .success) {
-            [name = scenario.testDescription as String, sandbox = sandbox as String] in
-            await recordErrors { try await IsolationTests.run(name, in: sandbox) }
+    private func run(_ scenario: String, in sandbox: String) async {
+        await #expect(processExitsWith: .success) { [scenario, sandbox] in
+            await recordErrors { try await IsolationTests.run(scenario, in: sandbox) }
         }
     }
 
     @MainActor
     private static func run(_ name: String, in sandbox: String) async throws {
-        let scenario = (isolation + availability + retries).first { $0.testDescription == name }
-        try await #require(scenario).body(OrdinaryPrograms(), sandbox)
+        let scenario = try #require(isolation[name] ?? availability[name] ?? retries[name])
+        try await scenario(OrdinaryPrograms(), sandbox)
     }
 
-    private static let isolation: [Scenario] = [
+    private static let isolation: [String: Scenario] = [
         // MARK: Memory
 
-        Scenario("memory that was made read-only counts as memory of the plugin") {
+        "memory that was made read-only counts as memory of the plugin": {
             programs, sandbox in
             let plugin = try programs.plugin(
                 """
@@ -74,7 +63,7 @@ struct IsolationTests {
         },
         // Each place of a pipe holds a page that the plugin can unmap, and pipes in transit are in no table of
         // descriptors.
-        Scenario("a plugin cannot put pages into pipes, or pass descriptors") { programs, sandbox in
+        "a plugin cannot put pages into pipes, or pass descriptors": { programs, sandbox in
             let plugin = try programs.plugin(
                 """
                 import array, ctypes
@@ -93,7 +82,7 @@ struct IsolationTests {
             let shown = try await plugin.shown()
             try #require(shown == "[-1, -1, 'OSError', 'PermissionError', 'done: 1']")
         },
-        Scenario("a plugin cannot lock files or parts of them") { programs, sandbox in
+        "a plugin cannot lock files or parts of them": { programs, sandbox in
             let plugin = try programs.plugin(
                 """
                 import fcntl, struct
@@ -106,11 +95,11 @@ struct IsolationTests {
             let refused = Array(repeating: "'PermissionError'", count: 5).joined(separator: ", ")
             #expect(try await plugin.shown() == "[\(refused)]")
         },
-        Scenario("the working directory of a plugin is the root") { programs, sandbox in
+        "the working directory of a plugin is the root": { programs, sandbox in
             let plugin = try programs.plugin("show(os.getcwd())", in: sandbox)
             #expect(try await plugin.shown() == "/")
         },
-        Scenario("a plugin cannot write to files of proc") { programs, sandbox in
+        "a plugin cannot write to files of proc": { programs, sandbox in
             let plugin = try programs.plugin(
                 """
                 show([attempt(lambda: open("/proc/self/" + name, "r+b").close())
@@ -122,12 +111,12 @@ struct IsolationTests {
 
         // MARK: Threads
 
-        Scenario("a plugin has no more threads than its limit") { programs, sandbox in
+        "a plugin has no more threads than its limit": { programs, sandbox in
             let plugin = try programs.plugin(Threads.all, opening: Threads.opening, in: sandbox)
             // The main thread counts, too.
             #expect(try await plugin.shown() == "31")
         },
-        Scenario("threads that start threads at the same time have the same limit") {
+        "threads that start threads at the same time have the same limit": {
             programs, sandbox in
             let plugin = try programs.plugin(
                 """
@@ -148,7 +137,7 @@ struct IsolationTests {
             let count = try #require(Int(try await plugin.shown() ?? ""))
             #expect(16...32 ~= count, "\(count) threads")
         },
-        Scenario("a plugin can start threads in the place of threads that ended") {
+        "a plugin can start threads in the place of threads that ended": {
             programs, sandbox in
             let plugin = try programs.plugin(
                 """
@@ -163,7 +152,7 @@ struct IsolationTests {
             #expect(try await plugin.shown() == "[\(started)]")
         },
         // The kernel limits the descriptors of all processes of the user that are in transit.
-        Scenario("a plugin starts threads although other programs pass many descriptors") {
+        "a plugin starts threads although other programs pass many descriptors": {
             programs, sandbox in
             var ends: [Int32] = [-1, -1]
             try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
@@ -174,7 +163,7 @@ struct IsolationTests {
             let count = try #require(Int(try await plugin.shown() ?? ""))
             #expect(count >= 31)
         },
-        Scenario("two plugins with all their threads leave room for a third one in the unit") {
+        "two plugins with all their threads leave room for a third one in the unit": {
             programs, sandbox in
             let text = try #require(try Unit.value("TasksMax"))
             let limit = try #require(Int(text))
@@ -190,7 +179,7 @@ struct IsolationTests {
 
         // MARK: Other processes of the user
 
-        Scenario("a plugin cannot send datagrams to sockets by their paths") { programs, sandbox in
+        "a plugin cannot send datagrams to sockets by their paths": { programs, sandbox in
             let directory = try TemporaryDirectory()
             // In the folder of the plugin, which it sees in either sandbox.
             try directory.write("", to: "home/.local/share/imagefeed/providers/odd/README")
@@ -218,7 +207,7 @@ struct IsolationTests {
                 "\(shown)")
             #expect(shown.hasSuffix("'PermissionError', \"done: b'own'\"]"), "\(shown)")
         },
-        Scenario("a plugin cannot list the shared memory of the user") { programs, sandbox in
+        "a plugin cannot list the shared memory of the user": { programs, sandbox in
             let number = shmget(IPC_PRIVATE, 4096, 0o600)
             try #require(number >= 0)
             defer { shmctl(number, IPC_RMID, nil) }
@@ -236,8 +225,8 @@ struct IsolationTests {
         },
     ]
 
-    private static let availability: [Scenario] = [
-        Scenario("bubblewrap stays in use while there are no tasks left") { programs, _ in
+    private static let availability: [String: Scenario] = [
+        "bubblewrap stays in use while there are no tasks left": { programs, _ in
             let neighbour = try programs.plugin(
                 Threads.all, opening: Threads.opening, in: "bubblewrap")
             #expect(try await neighbour.shown() == "31")
@@ -270,7 +259,7 @@ struct IsolationTests {
             if programs.isAlone { #expect(failures > 0) }
             withExtendedLifetime(neighbour) {}
         },
-        Scenario("bubblewrap that never worked is replaced") { programs, _ in
+        "bubblewrap that never worked is replaced": { programs, _ in
             var programs = programs
             try programs.replaceBubblewrap(
                 "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
@@ -279,7 +268,7 @@ struct IsolationTests {
             #expect(try await plugin.shown() == "here")
             #expect(plugin.provider.condition.sandbox == "landlock")
         },
-        Scenario("bubblewrap that worked once is never replaced") { programs, _ in
+        "bubblewrap that worked once is never replaced": { programs, _ in
             var programs = programs
             let stop = programs.directory.appending("stop")
             try programs.replaceBubblewrap(
@@ -295,10 +284,14 @@ struct IsolationTests {
         },
     ]
 
-    private static let retries = [
-        "Resource temporarily unavailable", "Cannot allocate memory",
-    ].map { error in
-        Scenario("a start that fails with “\(error)” is no failure of the plugin") { programs, _ in
+    private static let retries: [String: Scenario] = [
+        "a full table of processes is no failure of the plugin":
+            failedStart("Resource temporarily unavailable"),
+        "a lack of memory is no failure of the plugin": failedStart("Cannot allocate memory"),
+    ]
+
+    private static func failedStart(_ error: String) -> Scenario {
+        { programs, _ in
             var programs = programs
             let stop = try programs.directory.write("", to: "stop")
             try programs.replaceBubblewrap(
