@@ -57,13 +57,12 @@ struct RedirectListenerTests {
         #expect(!page.contains("<script>"))
     }
 
-    @Test(arguments: Hostile.all)
-    func `a request that is no redirect of the login changes nothing`(_ hostile: Hostile)
-        async throws
-    {
+    @Test(arguments: hostileRequests.keys.sorted())
+    func `a request that is no redirect of the login changes nothing`(_ name: String) async throws {
         let login = try authorize()
-        let answer = try await login.answer(to: hostile.request(login))
-        #expect(answer.hasPrefix("HTTP/1.1 \(hostile.status) "), "\(answer)")
+        let request = try #require(hostileRequests[name])
+        let answer = try await login.answer(to: request(login))
+        #expect(answer.hasPrefix("HTTP/1.1 \(name.prefix(3)) "), "\(answer)")
         #expect(answer.contains("\r\nConnection: close\r\n"))
         // The right redirect still works.
         let browser = try login.browser(following: "code=real")
@@ -280,76 +279,55 @@ struct RedirectListenerTests {
     }
 }
 
-/// A request that is no redirect, and the response.
-struct Hostile: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    let status: Int
-    let request: @MainActor @Sendable (Authorization) -> String
-
-    init(
-        _ name: String, _ status: Int,
-        _ request: @escaping @MainActor @Sendable (Authorization) -> String
-    ) {
-        testDescription = name
-        self.status = status
-        self.request = request
-    }
-
-    static let all = [
-        Hostile("no state", 400) { $0.get("/callback?code=evil") },
-        Hostile("an empty state", 400) { $0.get("/callback?code=evil&state=") },
-        Hostile("a wrong state", 400) {
-            $0.get("/callback?code=evil&state=AAAAAAAAAAAAAAAAAAAAAA")
-        },
-        Hostile("an error with a wrong state", 400) {
-            $0.get("/callback?error=access_denied&state=wrong")
-        },
-        Hostile("an error without state", 400) { $0.get("/callback?error=access_denied") },
-        Hostile("two codes", 400) { $0.redirect("code=evil&code=worse") },
-        Hostile("two states", 400) { $0.redirect("code=evil&state=other") },
-        Hostile("code and error", 400) { $0.redirect("code=evil&error=access_denied") },
-        Hostile("neither code nor error", 400) { $0.redirect("hello=world") },
-        Hostile("an empty code", 400) { $0.redirect("code=") },
-        Hostile("a code with a line break", 400) { $0.redirect("code=a%0d%0ab") },
-        Hostile("a bad escape", 400) { $0.redirect("code=%zz") },
-        Hostile("no UTF-8", 400) { $0.redirect("code=%ff") },
-        Hostile("the icon", 404) { $0.get("/favicon.ico") },
-        Hostile("another path", 404) { $0.redirect("code=evil").replacing("/callback", with: "/") },
-        Hostile("a longer path", 404) {
-            $0.redirect("code=evil").replacing("/callback", with: "/callback/")
-        },
-        Hostile("HEAD", 405) { $0.redirect("code=evil").replacing("GET", with: "HEAD") },
-        Hostile("POST", 405) {
-            $0.redirect("code=evil", headers: "Origin: https://evil.example", "Content-Length: 3")
-                .replacing("GET", with: "POST") + "a=b"
-        },
-        Hostile("OPTIONS", 405) { $0.redirect("code=evil").replacing("GET", with: "OPTIONS") },
-        Hostile("a prefetch", 503) { $0.redirect("code=evil", headers: "Sec-Purpose: prefetch") },
-        Hostile("a prerendering", 503) {
-            $0.redirect("code=evil", headers: "sec-purpose: prefetch;prerender")
-        },
-        Hostile("an older prefetch", 503) {
-            $0.redirect("code=evil", headers: "Purpose: prefetch")
-        },
-        Hostile("a picture of another page", 503) {
-            $0.redirect("code=evil", headers: "Sec-Fetch-Dest: image")
-        },
-        Hostile("another host", 421) { $0.redirect("code=evil", host: "evil.example") },
-        Hostile("localhost", 421) { $0.redirect("code=evil", host: "localhost:\($0.port ?? 0)") },
-        Hostile("no port", 421) { $0.redirect("code=evil", host: "127.0.0.1") },
-        Hostile("two hosts", 421) { $0.redirect("code=evil", headers: "Host: 127.0.0.1") },
-        Hostile("no host", 421) { _ in "GET /callback HTTP/1.1\r\n\r\n" },
-        Hostile("no HTTP", 400) { _ in "hello\r\n\r\n" },
-        Hostile("TLS", 400) { _ in "\u{16}\u{3}\u{1}\0\r\n\r\n" },
-        Hostile("a proxy's request", 400) { login in
-            login.redirect("code=evil").replacing("GET /", with: "GET http://127.0.0.1/")
-        },
-        Hostile("a folded header", 400) { $0.redirect("code=evil", headers: "A: b", " c") },
-        Hostile("a head of 17 KiB", 431) {
-            $0.redirect("code=evil", headers: "A: \(String(repeating: "a", count: 17 << 10))")
-        },
-    ]
-}
+/// Requests that are no redirect, by the status of the response and the reason.
+private let hostileRequests: [String: @MainActor @Sendable (Authorization) -> String] = [
+    "400 for no state": { $0.get("/callback?code=evil") },
+    "400 for an empty state": { $0.get("/callback?code=evil&state=") },
+    "400 for a wrong state": { $0.get("/callback?code=evil&state=AAAAAAAAAAAAAAAAAAAAAA") },
+    "400 for an error with a wrong state": { $0.get("/callback?error=access_denied&state=wrong") },
+    "400 for an error without state": { $0.get("/callback?error=access_denied") },
+    "400 for two codes": { $0.redirect("code=evil&code=worse") },
+    "400 for two states": { $0.redirect("code=evil&state=other") },
+    "400 for code and error": { $0.redirect("code=evil&error=access_denied") },
+    "400 for neither code nor error": { $0.redirect("hello=world") },
+    "400 for an empty code": { $0.redirect("code=") },
+    "400 for a code with a line break": { $0.redirect("code=a%0d%0ab") },
+    "400 for a bad escape": { $0.redirect("code=%zz") },
+    "400 for no UTF-8": { $0.redirect("code=%ff") },
+    "404 for the icon": { $0.get("/favicon.ico") },
+    "404 for another path": { $0.redirect("code=evil").replacing("/callback", with: "/") },
+    "404 for a longer path": {
+        $0.redirect("code=evil").replacing("/callback", with: "/callback/")
+    },
+    "405 for HEAD": { $0.redirect("code=evil").replacing("GET", with: "HEAD") },
+    "405 for POST": {
+        $0.redirect("code=evil", headers: "Origin: https://evil.example", "Content-Length: 3")
+            .replacing("GET", with: "POST") + "a=b"
+    },
+    "405 for OPTIONS": { $0.redirect("code=evil").replacing("GET", with: "OPTIONS") },
+    "503 for a prefetch": { $0.redirect("code=evil", headers: "Sec-Purpose: prefetch") },
+    "503 for a prerendering": {
+        $0.redirect("code=evil", headers: "sec-purpose: prefetch;prerender")
+    },
+    "503 for an older prefetch": { $0.redirect("code=evil", headers: "Purpose: prefetch") },
+    "503 for a picture of another page": {
+        $0.redirect("code=evil", headers: "Sec-Fetch-Dest: image")
+    },
+    "421 for another host": { $0.redirect("code=evil", host: "evil.example") },
+    "421 for localhost": { $0.redirect("code=evil", host: "localhost:\($0.port ?? 0)") },
+    "421 for no port": { $0.redirect("code=evil", host: "127.0.0.1") },
+    "421 for two hosts": { $0.redirect("code=evil", headers: "Host: 127.0.0.1") },
+    "421 for no host": { _ in "GET /callback HTTP/1.1\r\n\r\n" },
+    "400 for no HTTP": { _ in "hello\r\n\r\n" },
+    "400 for TLS": { _ in "\u{16}\u{3}\u{1}\0\r\n\r\n" },
+    "400 for a proxy's request": { login in
+        login.redirect("code=evil").replacing("GET /", with: "GET http://127.0.0.1/")
+    },
+    "400 for a folded header": { $0.redirect("code=evil", headers: "A: b", " c") },
+    "431 for a head of 17 KiB": {
+        $0.redirect("code=evil", headers: "A: \(String(repeating: "a", count: 17 << 10))")
+    },
+]
 
 extension Authorization {
     var port: UInt16? {
