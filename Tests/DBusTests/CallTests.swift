@@ -5,6 +5,10 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct CallTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer() }
+
     @Test func `a call to a missing name fails with ServiceUnknown`() async throws {
         let client = try PrivateBus.current.connect()
         let missing = BusProxy(client, "org.imagefeed.Missing", .test)
@@ -21,7 +25,6 @@ struct CallTests {
     }
 
     @Test func `a call fails with NoReply after its timeout`() async throws {
-        let server = try TestServer()
         for timeout in [Duration.milliseconds(20), .zero, .seconds(-1), .nanoseconds(1)] {
             let name = await errorName {
                 let _: UInt32 = try await server.proxy.call(.test, "Wait", timeout: timeout)
@@ -34,7 +37,6 @@ struct CallTests {
     }
 
     @Test func `a call ends when its task is cancelled`() async throws {
-        let server = try TestServer()
         let call = server.startWaiting()
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
         call.cancel()
@@ -44,7 +46,6 @@ struct CallTests {
     }
 
     @Test func `a call of a cancelled task ends immediately`() async throws {
-        let server = try TestServer()
         let call = Task {
             let _: UInt32 = try await server.proxy.call(.test, "Wait", timeout: nil)
         }
@@ -68,7 +69,6 @@ struct CallTests {
     }
 
     @Test func `a reply from another sender is ignored`() async throws {
-        let server = try TestServer()
         let forger = try PrivateBus.current.connect()
         let call = server.startWaiting()
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
@@ -83,21 +83,18 @@ struct CallTests {
     }
 
     @Test func `results of unexpected types are rejected`() async throws {
-        let server = try TestServer()
         await #expect(throws: BusError.invalidValue("expected (s), found (u)")) {
             let _: String = try await server.proxy.call(.test, "Add", 1 as UInt32, 1 as UInt32)
         }
     }
 
     @Test func `arguments that cannot be marshalled are rejected before sending`() async throws {
-        let server = try TestServer()
         await #expect(throws: BusError.invalidValue("a string contains a NUL character")) {
             try await server.proxy.perform(.test, "Echo", "\0")
         }
     }
 
     @Test func `each of many calls gets its own reply`() async throws {
-        let server = try TestServer()
         let calls = (0..<500 as Range<UInt32>).map { number in
             Task { () throws -> UInt32 in
                 try await server.proxy.call(.test, "Add", number, 1 as UInt32)
@@ -109,7 +106,6 @@ struct CallTests {
     }
 
     @Test func `calls arrive in the order in which they were sent`() async throws {
-        let server = try TestServer()
         for number in 0..<500 as Range<UInt32> {
             server.client.send(
                 try BusMessage(
@@ -119,7 +115,6 @@ struct CallTests {
     }
 
     @Test func `a signal that arrives before a reply is delivered first`() async throws {
-        let server = try TestServer()
         let signals = Observed<[UInt32]>()
         let subscription = try await server.client.subscribe(MatchRule(interface: .test)) {
             if let signal: (UInt32, String) = try? $0.read() { signals.append(signal.0) }
@@ -133,7 +128,6 @@ struct CallTests {
     }
 
     @Test func `a handler can call its caller`() async throws {
-        let server = try TestServer()
         let bus = try PrivateBus.current
         let other = try bus.connect()
         let tree = ObjectTree(other, root: "/") { _ in ErrorReply(.failed, "") }

@@ -7,9 +7,12 @@ import Testing
 /// Tests that the server replies to any message of a client and continues to run.
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct HostileClientTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer() }
+
     @Test(arguments: 0..<4 as Range<UInt64>)
     func `random calls get a reply`(seed: UInt64) async throws {
-        let server = try TestServer()
         server.object.isReleased.update { $0 = true }
         var random = SeededRandom(seed: seed)
         let paths: [ObjectPath] = [.test, "/", "/org", "/org/imagefeed", "/nowhere"]
@@ -41,7 +44,6 @@ struct HostileClientTests {
     }
 
     @Test func `a variant of every depth that libdbus accepts is decoded`() async throws {
-        let server = try TestServer()
         for depth in 1..<80 {
             let deep = (0..<depth).reduce(Variant.byte(0)) { value, _ in .variant(value) }
             let nested = (0..<depth).reduce(Variant.byte(0)) { value, _ in
@@ -57,7 +59,6 @@ struct HostileClientTests {
     }
 
     @Test func `types nested to the limit of libdbus are decoded`() async throws {
-        let server = try TestServer()
         let type = String(repeating: "a{s(", count: 17) + "i" + String(repeating: ")}", count: 17)
         let deep = Variant.dictionary(
             [], key: "s", value: Signature(unchecked: String(type.dropFirst(3).dropLast())))
@@ -67,7 +68,6 @@ struct HostileClientTests {
     }
 
     @Test func `unexpected descriptors are closed`() async throws {
-        let server = try TestServer()
         let file = FileDescriptor(owning: open("/dev/null", O_RDONLY | O_CLOEXEC))
         let files = Array(repeating: Variant.fileDescriptor(file), count: 16)
         for _ in 0..<200 {
@@ -95,7 +95,6 @@ struct HostileClientTests {
     }
 
     @Test func `unexpected signals and replies are ignored`() async throws {
-        let server = try TestServer()
         let name = server.connection.uniqueName
         for serial in 1..<200 as Range<UInt32> {
             let reply = MessageHeader(kind: .methodReturn, destination: name, replySerial: serial)

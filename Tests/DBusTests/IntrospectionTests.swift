@@ -7,8 +7,11 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct IntrospectionTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer() }
+
     @Test func `the introspection data is XML with every member in order`() async throws {
-        let server = try TestServer()
         let xml: String = try await server.proxy.call(
             "org.freedesktop.DBus.Introspectable", "Introspect")
         let document = try XMLDocument(data: Data(xml.utf8))
@@ -28,7 +31,6 @@ struct IntrospectionTests {
     }
 
     @Test func `the paths above objects list their children`() async throws {
-        let server = try TestServer()
         server.tree.export(ExportedObject("/org/imagefeed/a/b"))
         func children(_ path: ObjectPath) async throws -> [String] {
             let xml: String = try await BusProxy(
@@ -44,7 +46,6 @@ struct IntrospectionTests {
     }
 
     @Test func `busctl shows objects and members`() async throws {
-        let server = try TestServer()
         let bus = try PrivateBus.current
         func busctl(_ arguments: String...) async throws -> String {
             let process = try ChildProcess(

@@ -9,8 +9,11 @@ import Testing
 /// after the other tests.
 @Suite(.privateBus, .timeLimit(.minutes(10)), .serialized) @MainActor
 struct LoadTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer() }
+
     @Test func `the limit of running calls applies per client`() async throws {
-        let server = try TestServer()
         let calls = (0..<256).map { _ in server.startWaiting() }
         try await server.object.waiting.wait { $0 == 256 ? true : nil }
         let refused = await errorName {
@@ -40,7 +43,6 @@ struct LoadTests {
     }
 
     @Test func `a call of 64 MiB gets a reply and its memory is freed`() async throws {
-        let server = try TestServer()
         let text = String(repeating: "x", count: 63 << 20)
         func call() async throws {
             let refused = await errorName {
@@ -56,7 +58,6 @@ struct LoadTests {
     }
 
     @Test func `a running large call does not block other calls`() async throws {
-        let server = try TestServer()
         let text = String(repeating: "x", count: 64 << 20)
         let late = Task.immediate { () throws -> UInt32 in
             try await server.proxy.call(.test, "WaitWith", text, timeout: nil)
@@ -70,7 +71,6 @@ struct LoadTests {
     }
 
     @Test func `calls of a disconnected caller do not block others`() async throws {
-        let server = try TestServer()
         var caller: BusConnection? = try PrivateBus.current.connect()
         for _ in 0..<10 {
             caller?.send(
@@ -84,7 +84,6 @@ struct LoadTests {
     }
 
     @Test func `a client that sends many calls does not block others`() async throws {
-        let server = try TestServer()
         let flooder = try PrivateBus.current.connect()
         let header = MessageHeader.methodCall(server.connection.uniqueName, .test, .test, "Record")
         for number in 0..<20_000 as Range<UInt32> {

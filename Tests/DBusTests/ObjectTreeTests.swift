@@ -6,8 +6,11 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct ObjectTreeTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer() }
+
     @Test func `missing objects and members have standard errors`() async throws {
-        let server = try TestServer()
         let proxy = server.proxy
         let nowhere = BusProxy(server.client, proxy.destination, "/org/imagefeed/nowhere")
         let errors = [
@@ -45,7 +48,6 @@ struct ObjectTreeTests {
     @Test func `the search for an object runs once before its call, and not for descriptors`()
         async throws
     {
-        let server = try TestServer()
         var searched: [ObjectPath] = []
         server.tree.onUnknownObject = { path in
             guard path != "/org/imagefeed/other" else { return nil }
@@ -75,7 +77,6 @@ struct ObjectTreeTests {
     }
 
     @Test func `errors of handlers are converted to error replies`() async throws {
-        let server = try TestServer()
         await #expect(
             throws: BusError.reply(ErrorReply("org.imagefeed.Error.Other", "TestError"))
         ) {
@@ -89,7 +90,6 @@ struct ObjectTreeTests {
     }
 
     @Test func `a reply that cannot be sent becomes an error reply`() async throws {
-        let server = try TestServer()
         let broken = await errorName {
             let _: String = try await server.proxy.call(.test, "Broken")
         }
@@ -101,7 +101,6 @@ struct ObjectTreeTests {
     }
 
     @Test func `a call without an interface finds its method`() async throws {
-        let server = try TestServer()
         let sum: UInt32 = try await server.client.call(
             server.header("Add"), 1 as UInt32, 2 as UInt32)
         #expect(sum == 3)
@@ -112,7 +111,6 @@ struct ObjectTreeTests {
     }
 
     @Test func `a call with the flag NO_REPLY_EXPECTED gets no reply`() async throws {
-        let server = try TestServer()
         for member in ["Record", "Nothing", "Page", "Broken"] as [MemberName] {
             var header = MessageHeader.methodCall(
                 server.connection.uniqueName, .test, .test, member)
@@ -150,7 +148,6 @@ struct ObjectTreeTests {
     }
 
     @Test func `a prepared reply is sent without calling the handler`() async throws {
-        let server = try TestServer()
         for _ in 0..<3 {
             let page: String = try await server.proxy.call(.test, "Page", 7 as UInt32)
             #expect(page == "page 7")
@@ -159,7 +156,6 @@ struct ObjectTreeTests {
     }
 
     @Test func `a removed object is unknown`() async throws {
-        let server = try TestServer()
         let running = server.startWaiting()
         try await server.object.waiting.wait { $0 == 1 ? true : nil }
         server.tree.remove(server.exported)
@@ -184,7 +180,6 @@ struct ObjectTreeTests {
     }
 
     @Test(.timeLimit(.minutes(10))) func `libdbus replies to a ping on every path`() async throws {
-        let server = try TestServer()
         for path in [.test, "/nowhere", "/"] as [ObjectPath] {
             try await BusProxy(server.client, server.connection.uniqueName, path)
                 .perform("org.freedesktop.DBus.Peer", "Ping")

@@ -5,8 +5,11 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct PropertiesTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer() }
+
     @Test func `properties can be read individually and together`() async throws {
-        let server = try TestServer()
         #expect(try await server.proxy.property(.test, "Number") == .uint32(1))
         let all: [String: Variant] = [
             "Number": .uint32(1), "Label": .string("one"), "Id": .string("test"),
@@ -26,7 +29,6 @@ struct PropertiesTests {
     }
 
     @Test func `writing a property emits PropertiesChanged`() async throws {
-        let server = try TestServer()
         let (changes, subscription) = try await server.changes()
         try await server.proxy.set(.test, "Label", to: "two")
         #expect(server.object.label == "two")
@@ -35,7 +37,6 @@ struct PropertiesTests {
     }
 
     @Test func `a burst of changes is announced once and equal values are not`() async throws {
-        let server = try TestServer()
         let (changes, subscription) = try await server.changes()
         server.exported.announceChanges()
         server.exported.flushChanges()
@@ -60,7 +61,6 @@ struct PropertiesTests {
     }
 
     @Test func `a pending change is announced before the object is removed`() async throws {
-        let server = try TestServer()
         let (changes, subscription) = try await server.changes()
         server.object.number = 2
         server.exported.announceChanges()
@@ -70,7 +70,6 @@ struct PropertiesTests {
     }
 
     @Test func `values sent with InterfacesAdded are not announced again`() async throws {
-        let server = try TestServer()
         let (changes, subscription) = try await server.changes()
         server.tree.remove(server.exported)
         server.object.number = 5
@@ -85,15 +84,17 @@ struct PropertiesTests {
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct ObjectManagerTests {
+    private let server: TestServer
+
+    init() throws { server = try TestServer() }
+
     @Test func `the root object lists every object below it`() async throws {
-        let server = try TestServer()
         let objects = try await server.root.managedObjects()
         #expect(Set(objects.keys) == [.test])
         #expect(objects[.test]?["org.imagefeed.Test"]?["Label"] == .string("one"))
     }
 
     @Test func `the list of objects is current after each change`() async throws {
-        let server = try TestServer()
         func values() async throws -> [String: Variant]? {
             try await server.root.managedObjects()[.test]?["org.imagefeed.Test"]
         }
@@ -119,7 +120,6 @@ struct ObjectManagerTests {
     }
 
     @Test func `added and removed objects and interfaces are announced`() async throws {
-        let server = try TestServer()
         let events = Observed<[String]>()
         let subscription = try await server.client.subscribe(
             MatchRule(path: "/org/imagefeed", interface: "org.freedesktop.DBus.ObjectManager")
