@@ -34,31 +34,21 @@ struct KeyringEnvironment: Codable, Sendable {
     func control() throws -> KeyringControl { KeyringControl(try connect()) }
 }
 
-/// A test that runs in a process of its own.
-struct Scenario: Sendable, CustomTestStringConvertible {
-    typealias Body<Keyring> = @MainActor @Sendable (Keyring, KeyringStore) async throws -> Void
+/// A test that runs in a process of its own, with a store whose time limits are wide.
+typealias Scenario<Keyring> = @MainActor @Sendable (Keyring, KeyringStore) async throws -> Void
 
-    let testDescription: String
-    private let body: Body<KeyringEnvironment>
-
-    init(_ name: String, _ body: @escaping Body<KeyringEnvironment>) {
-        testDescription = name
-        self.body = body
-    }
-
-    private static let all =
-        KeyringStoreTests.scenarios + KeyringLifeTests.scenarios + OddKeyringTests.scenarios
-
-    /// Runs the scenario with a store whose time limits are wide.
-    func run() async throws {
-        let environment = KeyringEnvironment(try PrivateBus.current)
-        await #expect(processExitsWith: .success) {
-            [environment = environment as KeyringEnvironment, name = testDescription as String] in
-            await recordErrors {
-                environment.enter()
-                let scenario = Scenario.all.first { $0.testDescription == name }
-                try await #require(scenario).body(environment, KeyringStore(limits: .wide))
-            }
+/// Runs a scenario of one of the suites.
+func runScenario(_ name: String) async throws {
+    let environment = KeyringEnvironment(try PrivateBus.current)
+    await #expect(processExitsWith: .success) {
+        [environment = environment as KeyringEnvironment, name] in
+        await recordErrors {
+            environment.enter()
+            let all = [
+                KeyringStoreTests.scenarios, KeyringLifeTests.scenarios, OddKeyringTests.scenarios,
+            ]
+            let scenario = try #require(all.compactMap { $0[name] }.first)
+            try await scenario(environment, KeyringStore(limits: .wide))
         }
     }
 }

@@ -26,11 +26,11 @@ struct KeyringStoreTests {
         #expect(try await tool.result().output == "token")
     }
 
-    @Test(arguments: scenarios)
-    func `the keyring is used`(_ scenario: Scenario) async throws { try await scenario.run() }
+    @Test(arguments: scenarios.keys.sorted())
+    func `the keyring is used`(_ scenario: String) async throws { try await runScenario(scenario) }
 
-    static let scenarios: [Scenario] = [
-        Scenario("the only open collection is used if no collection is the default one") {
+    static let scenarios: [String: Scenario<KeyringEnvironment>] = [
+        "the only open collection is used if no collection is the default one": {
             environment, store in
             let second = SecretKey.account("b")
             try await store.store("one")
@@ -47,7 +47,7 @@ struct KeyringStoreTests {
             try await store.delete(.ada)
             #expect(try await store.text(.ada) == nil)
         },
-        Scenario("the only collection is used if it is locked and none is the default one") {
+        "the only collection is used if it is locked and none is the default one": {
             environment, store in
             try await store.store("one")
             let control = try environment.control()
@@ -56,7 +56,7 @@ struct KeyringStoreTests {
             try await control.lock()
             await expectLocked(store)
         },
-        Scenario("a deletion that a locked default collection prevents deletes nothing") {
+        "a deletion that a locked default collection prevents deletes nothing": {
             environment, store in
             try await store.store("one")
             let control = try environment.control()
@@ -66,7 +66,7 @@ struct KeyringStoreTests {
             #expect(await failure { try await store.delete(.ada) }?.isLocked == true)
             #expect(try await store.text(.ada) == "one")
         },
-        Scenario("a secret is stored, found, replaced and deleted") { environment, store in
+        "a secret is stored, found, replaced and deleted": { environment, store in
             let key = SecretKey.account("unsplash_ada")
             #expect(try await store.text(key) == nil)
             try await store.store(Secret("first"), for: key, label: "Image Feed: ada at Unsplash")
@@ -87,7 +87,7 @@ struct KeyringStoreTests {
             #expect(try await control.search(["account": "unsplash_ada"]).0.isEmpty)
             try await store.delete(key)
         },
-        Scenario("any bytes survive a round trip") { _, store in
+        "any bytes survive a round trip": { _, store in
             let all = (0...255).map { UInt8($0) }
             let samples: [[UInt8]] = [
                 [], [0], all, Array("{\"access_token\":\"\u{e4}\u{1f511}\"}".utf8),
@@ -99,7 +99,7 @@ struct KeyringStoreTests {
                 #expect(try await store.bytes(key) == sample, "sample \(number)")
             }
         },
-        Scenario("storing leaves one of several duplicates and deleting leaves none") {
+        "storing leaves one of several duplicates and deleting leaves none": {
             environment, store in
             let control = try environment.control()
             func addDuplicates() async throws {
@@ -117,7 +117,7 @@ struct KeyringStoreTests {
             try await store.delete(.account("a"))
             #expect(try await control.search(["account": "a"]).0.isEmpty)
         },
-        Scenario("items of other applications are not changed") { environment, store in
+        "items of other applications are not changed": { environment, store in
             let control = try environment.control()
             try await control.add("theirs", ["account": "a"], schema: "org.gnome.OnlineAccounts")
             #expect(try await store.text(.account("a")) == nil)
@@ -125,7 +125,7 @@ struct KeyringStoreTests {
             try await store.delete(.account("a"))
             #expect(try await control.search(["account": "a"]).0.count == 1)
         },
-        Scenario("a locked keyring is reported as locked and works again when unlocked") {
+        "a locked keyring is reported as locked and works again when unlocked": {
             environment, store in
             let control = try environment.control()
             try await store.store("token")
@@ -137,7 +137,7 @@ struct KeyringStoreTests {
             try await control.unlock()
             #expect(try await store.text(.ada) == "token")
         },
-        Scenario("a prompt without a user is reported as dismissed") { environment, store in
+        "a prompt without a user is reported as dismissed": { environment, store in
             let control = try environment.control()
             try await store.store("token")
             try await store.unlock()
@@ -149,7 +149,7 @@ struct KeyringStoreTests {
                         .isDismissed == true)
             }
         },
-        Scenario("the connection is closed after each call") { environment, store in
+        "the connection is closed after each call": { environment, store in
             let (names, watch) = try await environment.observeConnections()
             for count in 1...2 {
                 _ = try await store.text(.account("a"))
@@ -158,7 +158,7 @@ struct KeyringStoreTests {
             }
             withExtendedLifetime(watch) {}
         },
-        Scenario("the connection is retained while it is needed") { environment, store in
+        "the connection is retained while it is needed": { environment, store in
             let (names, watch) = try await environment.observeConnections()
             store.keepConnection(true)
             for _ in 0..<3 { _ = try await store.text(.account("a")) }
@@ -168,7 +168,7 @@ struct KeyringStoreTests {
             try await names.wait { $0.values.contains(true) ? nil : true }
             withExtendedLifetime(watch) {}
         },
-        Scenario("a watch reports an unlocked keyring and ignores items") { environment, _ in
+        "a watch reports an unlocked keyring and ignores items": { environment, _ in
             let control = try environment.control()
             let changes = Observed(0)
             let connection = try environment.connect()
@@ -218,25 +218,25 @@ struct KeyringLifeTests {
         #expect(await failure { try await other.unlock() }?.isUnavailable == true)
     }
 
-    @Test(arguments: scenarios)
-    func `a keyring that is missing or restarts is reported`(_ scenario: Scenario) async throws {
-        try await scenario.run()
+    @Test(arguments: scenarios.keys.sorted())
+    func `a keyring that is missing or restarts is reported`(_ scenario: String) async throws {
+        try await runScenario(scenario)
     }
 
-    static let scenarios: [Scenario] = [
-        Scenario("the error without a keyring recommends installing one") { _, store in
+    static let scenarios: [String: Scenario<KeyringEnvironment>] = [
+        "the error without a keyring recommends installing one": { _, store in
             let expected = SecretStoreError.unavailable(
                 "There is no keyring: install gnome-keyring, KeePassXC or KWallet.")
             let errors = await failures(store) + [await failure { try await store.unlock() }]
             #expect(errors == [expected, expected, expected, expected])
         },
-        Scenario("without a bus the keyring is unavailable") { _, store in
+        "without a bus the keyring is unavailable": { _, store in
             setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1)
             #expect(
                 await failure { _ = try await store.text(.account("a")) }?.isUnavailable == true
             )
         },
-        Scenario("a restarted keyring is used immediately") { environment, store in
+        "a restarted keyring is used immediately": { environment, store in
             let appearances = Observed(0)
             let connection = try environment.connect()
             let watch = try await connection.watchKeyring { appearances.update { $0 += 1 } }

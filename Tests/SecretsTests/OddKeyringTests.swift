@@ -10,16 +10,32 @@ import Web
 /// KWallet, which opens a closed wallet only with its password dialog.
 @Suite(.privateBus, .timeLimit(.minutes(10)))
 struct OddKeyringTests {
-    @Test(arguments: scenarios)
-    func `another keyring is used`(_ scenario: Scenario) async throws { try await scenario.run() }
+    @Test(arguments: scenarios.keys.sorted())
+    func `another keyring is used`(_ scenario: String) async throws {
+        try await runScenario(scenario)
+    }
 
-    static let scenarios = odd + oo7 + kwallet
-
-    private static let odd: [Scenario] = [
-        .odd("a session without encryption is accepted") { _, store in
-            try await expectStorage(store)
+    /// The scenarios, each with a fake keyring in its process.
+    static let scenarios: [String: Scenario<KeyringEnvironment>] = [
+        scenarios(odd) { environment in
+            // Warnings of libsecret must not end the process, even with this variable.
+            setenv("G_DEBUG", "fatal-warnings", 1)
+            return try await FakeKeyring(on: environment.connect())
         },
-        .odd("calls to an unresponsive keyring end with an error") { keyring, wide in
+        scenarios(oo7) { try await FakeKeyring(on: $0.connect(), isOo7: true) },
+        scenarios(kwallet) { try await FakeKWallet(on: $0.connect()) },
+    ].reduce(into: [:]) { $0.merge($1) { first, _ in first } }
+
+    private static func scenarios<Keyring>(
+        _ bodies: [String: Scenario<Keyring>],
+        _ keyring: @escaping @MainActor @Sendable (KeyringEnvironment) async throws -> Keyring
+    ) -> [String: Scenario<KeyringEnvironment>] {
+        bodies.mapValues { body in { try await body(keyring($0), $1) } }
+    }
+
+    private static let odd: [String: Scenario<FakeKeyring>] = [
+        "a session without encryption is accepted": { _, store in try await expectStorage(store) },
+        "calls to an unresponsive keyring end with an error": { keyring, wide in
             let store = KeyringStore(limits: .short)
             keyring.isSilent = true
             var errors = await failures(store)
@@ -30,7 +46,7 @@ struct OddKeyringTests {
             let text = try await wide.text(.ada)
             #expect(text == nil)
         },
-        .odd("without a default collection every call fails") { keyring, store in
+        "without a default collection every call fails": { keyring, store in
             keyring.hasDefaultCollection = false
             let expected = SecretStoreError.noDefaultKeyring
             #expect(await failures(store) == [expected, expected, expected])
@@ -38,7 +54,7 @@ struct OddKeyringTests {
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(keyring.promptCount.value == 1)
         },
-        .odd("only unlocking calls prompt") { keyring, store in
+        "only unlocking calls prompt": { keyring, store in
             try await store.store("token")
             keyring.isLocked = true
             await expectLocked(store)
@@ -55,7 +71,7 @@ struct OddKeyringTests {
             try await store.unlock()
             #expect(keyring.promptCount.value == 4)
         },
-        .odd("an unresponsive prompt times out and does not block other calls") { keyring, _ in
+        "an unresponsive prompt times out and does not block other calls": { keyring, _ in
             // Long enough for the prompt to appear and for the other call.
             let store = KeyringStore(
                 limits: KeyringLimits(prompting: .seconds(10), cancelling: .milliseconds(200)))
@@ -73,7 +89,7 @@ struct OddKeyringTests {
             keyring.isLocked = false
             #expect(try await store.text(.ada) == nil)
         },
-        .odd("a prompt with an unexpected result ends its call immediately") { keyring, _ in
+        "a prompt with an unexpected result ends its call immediately": { keyring, _ in
             keyring.prompts = .dismissesLikeKeePassXC
             // Only the time after the end of the prompt is short.
             let store = KeyringStore(limits: KeyringLimits(cancelling: .milliseconds(200)))
@@ -85,12 +101,12 @@ struct OddKeyringTests {
             #expect(await failure { try await store.unlock() }?.isDismissed == true)
             #expect(keyring.promptCount.value == 3)
         },
-        .odd("a refused prompt for storing a secret is an error") { keyring, store in
+        "a refused prompt for storing a secret is an error": { keyring, store in
             keyring.promptsBeforeStoring = true
             #expect(await failure { try await store.store("b") }?.isFailed == true)
             #expect(keyring.promptCount.value == 1)
         },
-        .odd("a search that might show a dialog is not sent without a user action") {
+        "a search that might show a dialog is not sent without a user action": {
             keyring, store in
             try await store.store("token")
             let searches = keyring.searches
@@ -105,12 +121,12 @@ struct OddKeyringTests {
             keyring.prompts = .unlocks
             #expect(try await store.text(.ada, unlocking: true) == "token")
         },
-        .odd("each call closes its session") { keyring, store in
+        "each call closes its session": { keyring, store in
             store.keepConnection(true)
             for _ in 0..<3 { _ = try await store.text(.ada) }
             try await keyring.sessionCount.wait { $0 == 0 ? true : nil }
         },
-        .odd("a prompt is dismissed when the task of the caller is cancelled") { keyring, _ in
+        "a prompt is dismissed when the task of the caller is cancelled": { keyring, _ in
             // The prompt ignores its dismissal, so that the call takes this long.
             let store = KeyringStore(limits: KeyringLimits(cancelling: .seconds(3)))
             keyring.isLocked = true
@@ -127,19 +143,19 @@ struct OddKeyringTests {
             try await keyring.dismissals.wait { $0 > 0 ? true : nil }
             #expect(keyring.dismissals.value == 1)
         },
-        .odd("an ineffective deletion is reported as an error") { keyring, store in
+        "an ineffective deletion is reported as an error": { keyring, store in
             try await store.store("token")
             keyring.ignoresDeletions = true
             #expect(await failure { try await store.delete(.ada) }?.isFailed == true)
         },
     ]
 
-    private static let oo7: [Scenario] = [
-        .oo7("oo7 stores, replaces and deletes a secret while it is unlocked") { keyring, store in
+    private static let oo7: [String: Scenario<FakeKeyring>] = [
+        "oo7 stores, replaces and deletes a secret while it is unlocked": { keyring, store in
             try await expectStorage(store)
             #expect(keyring.promptCount.value == 0)
         },
-        .oo7("a locked oo7 prompts only for an action of the user") { keyring, store in
+        "a locked oo7 prompts only for an action of the user": { keyring, store in
             try await store.store("token")
             keyring.isLocked = true
             await expectLocked(store)
@@ -160,13 +176,13 @@ struct OddKeyringTests {
         },
     ]
 
-    private static let kwallet: [Scenario] = [
-        .kwallet("an open wallet stores, replaces and deletes a secret") { keyring, store in
+    private static let kwallet: [String: Scenario<FakeKWallet>] = [
+        "an open wallet stores, replaces and deletes a secret": { keyring, store in
             try await expectStorage(store) { #expect(keyring.secrets == ["second"]) }
             #expect(keyring.secrets.isEmpty)
             #expect(keyring.promptCount == 0)
         },
-        .kwallet("a closed wallet preserves its secrets until it is opened") { keyring, store in
+        "a closed wallet preserves its secrets until it is opened": { keyring, store in
             try await store.store("token")
             keyring.isOpen = false
             await expectLocked(store)
@@ -187,29 +203,4 @@ struct OddKeyringTests {
             #expect(keyring.promptCount == 3)
         },
     ]
-}
-
-/// Scenarios with a fake keyring in their process.
-extension Scenario {
-    fileprivate static func odd(_ name: String, _ body: @escaping Body<FakeKeyring>) -> Scenario {
-        Scenario(name) { environment, store in
-            // Warnings of libsecret must not end the process, even with this variable.
-            setenv("G_DEBUG", "fatal-warnings", 1)
-            try await body(FakeKeyring(on: environment.connect()), store)
-        }
-    }
-
-    fileprivate static func oo7(_ name: String, _ body: @escaping Body<FakeKeyring>) -> Scenario {
-        Scenario(name) { environment, store in
-            try await body(FakeKeyring(on: environment.connect(), isOo7: true), store)
-        }
-    }
-
-    fileprivate static func kwallet(
-        _ name: String, _ body: @escaping Body<FakeKWallet>
-    ) -> Scenario {
-        Scenario(name) { environment, store in
-            try await body(FakeKWallet(on: environment.connect()), store)
-        }
-    }
 }
