@@ -39,16 +39,14 @@ import Testing
     }
 
     @Test func `an entry of any type equals that of a dictionary`() throws {
-        let number = try entries { $0.entry(.init("a"), 7 as UInt32) }
-        #expect(number == (try encoded(["a": Variant.uint32(7)])))
-        let long = try entries { $0.entry(.init("ab"), -7 as Int64) }
-        #expect(long == (try encoded(["ab": Variant.int64(-7)])))
-        let truth = try entries { $0.entry(.init("ab"), true) }
-        #expect(truth == (try encoded(["ab": Variant.bool(true)])))
-        let string = try entries { try $0.entry(.init("ab"), "é") }
-        #expect(string == (try encoded(["ab": Variant.string("é")])))
-        let path = try entries { try $0.entry(.init("a"), "/b" as ObjectPath) }
-        #expect(path == (try encoded(["a": Variant.objectPath("/b")])))
+        let path: ObjectPath = "/b"
+        for (bytes, dictionary): ([UInt8], [String: Variant]) in [
+            (try entries { $0.entry(.init("a"), 7 as UInt32) }, ["a": .uint32(7)]),
+            (try entries { $0.entry(.init("ab"), -7 as Int64) }, ["ab": .int64(-7)]),
+            (try entries { $0.entry(.init("ab"), true) }, ["ab": .bool(true)]),
+            (try entries { try $0.entry(.init("ab"), "é") }, ["ab": .string("é")]),
+            (try entries { try $0.entry(.init("a"), path) }, ["a": .objectPath(path)]),
+        ] { #expect(bytes == (try encoded(dictionary))) }
     }
 
     @Test func `entries with unknown values are omitted`() throws {
