@@ -5,9 +5,18 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct FileDescriptorTests {
+    private let server: TestServer
+    private let echo: BusProxy
+
+    init() throws {
+        server = try TestServer()
+        let object = ExportedObject(.test.appending("pass"))
+        object.add(Pass.interface, on: Pass())
+        server.tree.export(object)
+        echo = BusProxy(server.client, server.connection.uniqueName, object.path)
+    }
+
     @Test func `a descriptor is passed over the bus`() async throws {
-        let (server, echo) = try serve()
-        defer { withExtendedLifetime(server) {} }
         let reply: FileDescriptor = try await echo.call(
             "org.imagefeed.Pass", "Plain", try descriptor(holding: "hello"))
         #expect(contents(of: reply) == "hello")
@@ -15,8 +24,6 @@ struct FileDescriptorTests {
     }
 
     @Test func `descriptors in options are passed together with other values`() async throws {
-        let (server, echo) = try serve()
-        defer { withExtendedLifetime(server) {} }
         let options: [String: Variant] = [
             "first": .fileDescriptor(try descriptor(holding: "one")),
             "text": .string("x"),
@@ -43,8 +50,6 @@ struct FileDescriptorTests {
     }
 
     @Test func `no descriptor is left open`() async throws {
-        let (server, echo) = try serve()
-        defer { withExtendedLifetime(server) {} }
         let file = try descriptor(holding: "hello")
         for _ in 0..<10 {
             let _: FileDescriptor = try await echo.call("org.imagefeed.Pass", "Plain", file)
@@ -56,14 +61,6 @@ struct FileDescriptorTests {
 
     @Test func `a string with a NUL in a message with descriptors is rejected`() throws {
         #expect(throws: BusError.self) { try PreparedReply(try descriptor(holding: ""), "a\0b") }
-    }
-
-    private func serve() throws -> (TestServer, BusProxy) {
-        let server = try TestServer()
-        let object = ExportedObject(.test.appending("pass"))
-        object.add(Pass.interface, on: Pass())
-        server.tree.export(object)
-        return (server, BusProxy(server.client, server.connection.uniqueName, object.path))
     }
 }
 

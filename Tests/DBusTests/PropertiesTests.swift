@@ -29,15 +29,14 @@ struct PropertiesTests {
     }
 
     @Test func `writing a property emits PropertiesChanged`() async throws {
-        let (changes, subscription) = try await server.changes()
+        let changes = try await server.changes()
         try await server.proxy.set(.test, "Label", to: "two")
         #expect(server.object.label == "two")
         #expect(try await changes.elements(1) == [["Label": .string("two")]])
-        withExtendedLifetime(subscription) {}
     }
 
     @Test func `a burst of changes is announced once and equal values are not`() async throws {
-        let (changes, subscription) = try await server.changes()
+        let changes = try await server.changes()
         server.exported.announceChanges()
         server.exported.flushChanges()
         for number in 2..<100 as Range<UInt32> {
@@ -57,20 +56,18 @@ struct PropertiesTests {
             announced == [
                 ["Number": .uint32(99), "Label": .string("99")], ["Number": .uint32(100)],
             ])
-        withExtendedLifetime(subscription) {}
     }
 
     @Test func `a pending change is announced before the object is removed`() async throws {
-        let (changes, subscription) = try await server.changes()
+        let changes = try await server.changes()
         server.object.number = 2
         server.exported.announceChanges()
         server.tree.remove(server.exported)
         #expect(try await changes.elements(1) == [["Number": .uint32(2)]])
-        withExtendedLifetime(subscription) {}
     }
 
     @Test func `values sent with InterfacesAdded are not announced again`() async throws {
-        let (changes, subscription) = try await server.changes()
+        let changes = try await server.changes()
         server.tree.remove(server.exported)
         server.object.number = 5
         server.tree.export(server.exported)
@@ -78,7 +75,6 @@ struct PropertiesTests {
         server.object.number = 6
         server.exported.flushChanges()
         #expect(try await changes.elements(1) == [["Number": .uint32(6)]])
-        withExtendedLifetime(subscription) {}
     }
 }
 
@@ -151,7 +147,7 @@ struct ObjectManagerTests {
 
 extension TestServer {
     /// Records the changed properties of each `PropertiesChanged` that the client receives.
-    func changes() async throws -> (Observed<[[String: Variant]]>, SignalSubscription) {
+    func changes() async throws -> Observed<[[String: Variant]]> {
         let changes = Observed<[[String: Variant]]>()
         let subscription = try await client.subscribe(
             MatchRule(sender: connection.uniqueName, member: "PropertiesChanged")
@@ -162,6 +158,7 @@ extension TestServer {
             }
             changes.append(change.1)
         }
-        return (changes, subscription)
+        object.subscriptions.append(subscription)
+        return changes
     }
 }

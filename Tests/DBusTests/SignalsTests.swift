@@ -35,8 +35,10 @@ import Testing
 }
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
-struct SignalsTests {
+final class SignalsTests {
     private let seen = Observed<[String]>()
+    /// The subscriptions that last as long as the test.
+    private var subscriptions: [SignalSubscription] = []
 
     @Test func `signals are delivered until the subscription is released`() async throws {
         let bus = try PrivateBus.current
@@ -71,8 +73,10 @@ struct SignalsTests {
         let bus = try PrivateBus.current
         let (owner, forger, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
         _ = try await owner.requestName("a.b", replacing: false) {}
-        let subscription = try await subscribe(receiver, MatchRule(sender: "a.b"))
-        let unique = try await subscribe(receiver, MatchRule(sender: owner.uniqueName))
+        subscriptions = [
+            try await subscribe(receiver, MatchRule(sender: "a.b")),
+            try await subscribe(receiver, MatchRule(sender: owner.uniqueName)),
+        ]
         try emit(forger, "forged", to: receiver.uniqueName)
         forger.send(
             try BusMessage(
@@ -85,13 +89,12 @@ struct SignalsTests {
         try await waitForBus(forger)
         try emit(owner, "real")
         #expect(try await seen.elements(2) == ["real", "real"])
-        withExtendedLifetime((subscription, unique)) {}
     }
 
     @Test func `a subscription follows its sender to a new owner`() async throws {
         let bus = try PrivateBus.current
         let (first, second, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
-        let subscription = try await subscribe(receiver, MatchRule(sender: "a.b"))
+        subscriptions.append(try await subscribe(receiver, MatchRule(sender: "a.b")))
         _ = try await first.requestName("a.b", replacing: false) {}
         try emit(first, "1")
         _ = try await second.requestName("a.b", replacing: true) {}
@@ -101,7 +104,6 @@ struct SignalsTests {
         try await waitForBus(first)
         try emit(second, "4")
         #expect(try await seen.elements(3) == ["1", "2", "4"])
-        withExtendedLifetime(subscription) {}
     }
 
     @Test func `a change of the owner during the subscription is not missed`() async throws {
@@ -118,10 +120,9 @@ struct SignalsTests {
         second.flush()
         // Connecting takes a round trip, so the bus has received the messages above afterwards.
         _ = try bus.connect()
-        let subscription = try await subscribing.value
+        subscriptions.append(try await subscribing.value)
         try emit(second, "2")
         #expect(try await seen.elements(2) == ["1", "2"])
-        withExtendedLifetime(subscription) {}
     }
 
     @Test func `a handler can subscribe and unsubscribe`() async throws {
@@ -149,7 +150,7 @@ struct SignalsTests {
     {
         let bus = try PrivateBus.current
         let (peer, receiver) = (try bus.connect(), try bus.connect())
-        let subscription = try await subscribe(receiver, MatchRule(interface: "a.b"))
+        subscriptions.append(try await subscribe(receiver, MatchRule(interface: "a.b")))
         // Both messages are sent in one turn of the main queue, so most of the time they also arrive in one.
         peer.onMethodCall = { [unowned peer] call in
             let header = MessageHeader(
@@ -170,20 +171,18 @@ struct SignalsTests {
         let elements = try await seen.elements(100)
         #expect(elements == expected)
         peer.onMethodCall = nil
-        withExtendedLifetime(subscription) {}
     }
 
     @Test func `the owner of a name is watched`() async throws {
         let bus = try PrivateBus.current
         let (owner, receiver) = (try bus.connect(), try bus.connect())
         let owners = Observed<[BusName?]>()
-        let subscription = try await receiver.watchOwner(of: "a.b") { owners.append($0) }
+        subscriptions.append(try await receiver.watchOwner(of: "a.b") { owners.append($0) })
         #expect(try await receiver.owner(of: "a.b") == nil)
         _ = try await owner.requestName("a.b", replacing: false) {}
         #expect(try await receiver.owner(of: "a.b") == owner.uniqueName)
         try await owner.releaseName("a.b")
         #expect(try await owners.elements(2) == [owner.uniqueName, nil])
-        withExtendedLifetime(subscription) {}
     }
 
     private func subscribe(

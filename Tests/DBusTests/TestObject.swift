@@ -20,6 +20,8 @@ final class TestObject {
     var pageCallers: [BusName?] = []
     var preparedPage: PreparedReply?
     weak var exported: ExportedObject?
+    /// The subscriptions that last as long as the object.
+    var subscriptions: [SignalSubscription] = []
 
     static let interface = BusInterface<TestObject>(
         .test,
