@@ -104,6 +104,11 @@ func expectLocked(
     #expect(areLocked == [true, true, true], sourceLocation: sourceLocation)
 }
 
+/// Returns true if reading a secret shows a prompt, which is dismissed.
+func isDismissed(_ store: KeyringStore, _ key: SecretKey = .ada) async -> Bool {
+    await failure { _ = try await store.text(key, unlocking: true) }?.isDismissed == true
+}
+
 /// Stores, replaces and deletes a secret.
 ///
 /// - Parameters:
