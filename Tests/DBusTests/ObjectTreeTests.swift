@@ -179,7 +179,7 @@ struct ObjectTreeTests {
         withExtendedLifetime(tree) {}
     }
 
-    @Test(.timeLimit(.minutes(10))) func `libdbus replies to a ping on every path`() async throws {
+    @Test func `libdbus replies to a ping on every path`() async throws {
         for path in [.test, "/nowhere", "/"] as [ObjectPath] {
             try await BusProxy(server.client, server.connection.uniqueName, path)
                 .perform("org.freedesktop.DBus.Peer", "Ping")

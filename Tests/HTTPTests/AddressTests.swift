@@ -4,8 +4,7 @@ import Web
 
 @testable import HTTP
 
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct AddressTests {
     @Test(arguments: [
         "", "example.org", "//example.org", "ftp://example.org/", "file:///etc/passwd",
@@ -73,8 +72,7 @@ struct AddressTests {
     }
 }
 
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ProxyTests {
     @Test func `all requests except those to loopback use the proxy`() async throws {
         let server = try LoopbackServer { request in
@@ -150,8 +148,7 @@ struct ProxyTests {
 }
 
 /// Passwords in the settings of the proxy.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ProxyPasswordTests {
     private static let secrets = ["bob", "pa#ss", "pass", "pa%23ss", "pa", "ss@", "secret"]
 
@@ -232,8 +229,7 @@ struct ProxyPasswordTests {
 }
 
 /// Placeholder addresses, to which programs that tunnel all traffic resolve names.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct PlaceholderAddressTests {
     @Test(arguments: ["198.18.0.0", "198.19.255.255", "fc00::5", "fc00:3fff::1"])
     func `a name may resolve to a placeholder of a tunnel`(text: String) throws {
@@ -264,16 +260,13 @@ struct PlaceholderAddressTests {
         #expect(await client.failure(of: .service("https://198.18.0.5/")) == .forbiddenAddress)
         #expect(await client.failure(of: .service("https://inner.test/")) == .forbiddenAddress)
         // The connection is attempted and fails.
-        var short = limits
-        short.connecting = .milliseconds(200)
-        let brief = makeClient(short)
+        let brief = makeClient(makeLimits(limits) { $0.connecting = .milliseconds(200) })
         #expect(await brief.failure(of: .service("https://photos.test/")) != .forbiddenAddress)
     }
 }
 
 /// Requests to an origin that the user named as a server.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct NamedOriginTests {
     @Test func `plain HTTP and private addresses are permitted only for the named origin`() throws {
         for text in ["192.168.1.2", "10.0.0.1", "fd00::1", "100.64.0.1", "127.0.0.1"] {
@@ -290,9 +283,7 @@ struct NamedOriginTests {
     @Test func `a name may lead to a private address over plain HTTP`() async throws {
         // The address of a documentation network is not on loopback, and nothing answers there.
         let limits = makeLimits { $0.names = ["nas.test:80:192.0.2.1", "other.test:80:192.0.2.1"] }
-        var short = limits
-        short.connecting = .milliseconds(200)
-        let brief = makeClient(short)
+        let brief = makeClient(makeLimits(limits) { $0.connecting = .milliseconds(200) })
         let named = HTTPRequest(.get, "http://nas.test/").naming("http://nas.test")
         #expect(await brief.failure(of: named) == .unreachable)
         let address = HTTPRequest(.get, "http://192.0.2.1/").naming("http://192.0.2.1")

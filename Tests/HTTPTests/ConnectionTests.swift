@@ -4,8 +4,7 @@ import Web
 
 @testable import HTTP
 
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ConnectionTests {
     @Test func `a connection is reused for later requests`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))

@@ -6,8 +6,7 @@ import Web
 @testable import HTTP
 
 /// Connections whose network path disappears without a notice, as after a suspend or a change of the Wi-Fi.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct DeadConnectionTests {
     enum Version: CaseIterable {
         case http1

@@ -5,8 +5,7 @@ import Web
 
 @testable import HTTP
 
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct DownloadTests {
     private let image: ImageFile
     private var file: Int32 { image.descriptor }
@@ -18,8 +17,7 @@ struct DownloadTests {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 / 3) }
         let server = try LoopbackServer(LoopbackResponse(body: bytes))
         let progress = Observed<[HTTPProgress]>()
-        var request = HTTPRequest(.get, server.origin)
-        request.maximumBytes = 20_000_000
+        let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = 20_000_000 }
         let response = try await makeClient().download(request, into: file) { progress.append($0) }
         #expect(response.status == 200)
         #expect(response.body.isEmpty)
@@ -60,9 +58,7 @@ struct DownloadTests {
         #expect(progress.value.last == HTTPProgress(received: 30_000, total: 30_000))
     }
 
-    @Test(.timeLimit(.minutes(10))) func `delayed progress is reported while no bytes arrive`()
-        async throws
-    {
+    @Test func `delayed progress is reported while no bytes arrive`() async throws {
         let bytes = [UInt8](repeating: 1, count: 1000)
         let server = try LoopbackServer(.truncated(body: bytes, promised: 2000, end: .silence))
         let client = makeClient()
@@ -143,12 +139,9 @@ struct DownloadTests {
             let end: @Sendable () -> Void = { sent.update { $0 = true } }
             return LoopbackResponse(steps: LoopbackResponse(body: bytes).steps + [.run(end)])
         }
-        var request = HTTPRequest(.get, server.origin)
-        request.maximumBytes = count
+        let request = HTTPRequest(.get, server.origin).with { $0.maximumBytes = count }
         let client = makeClient(makeLimits { $0.silence = .seconds(6) })
-        let running = Task { [request] in
-            try await client.download(request, into: writeEnd) { _ in }
-        }
+        let running = Task { try await client.download(request, into: writeEnd) { _ in } }
         // Nothing reads the pipe for much longer than the time limit of a silent server.
         _ = try await server.requests.elements(1)
         let pause = try LoopbackServer(

@@ -17,9 +17,9 @@ func makeClient(
         limits: limits, suspendedTime: suspendedTime, onRest: onRest)
 }
 
-/// Returns wide limits with changes. A test of a limit shortens only this one.
-func makeLimits(_ change: (inout Limits) -> Void) -> Limits {
-    var limits = Limits.wide
+/// Returns limits with changes. A test of a limit shortens only this one.
+func makeLimits(_ base: Limits = .wide, _ change: (inout Limits) -> Void) -> Limits {
+    var limits = base
     change(&limits)
     return limits
 }
@@ -27,12 +27,10 @@ func makeLimits(_ change: (inout Limits) -> Void) -> Limits {
 extension Limits {
     /// Limits that a slow machine does not exceed.
     static var wide: Limits {
-        var limits = Limits()
-        limits.connecting = .seconds(60)
-        limits.silence = .seconds(60)
-        limits.silenceAfterChange = .seconds(60)
-        limits.suspiciousSilence = .seconds(60)
-        return limits
+        makeLimits(Limits()) {
+            ($0.connecting, $0.silence) = (.seconds(60), .seconds(60))
+            ($0.silenceAfterChange, $0.suspiciousSilence) = (.seconds(60), .seconds(60))
+        }
     }
 }
 

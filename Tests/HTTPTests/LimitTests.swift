@@ -6,8 +6,7 @@ import Web
 
 @testable import HTTP
 
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct LimitTests {
     @Test(arguments: [false, true])
     func `a body larger than the limit fails`(chunked: Bool) async throws {

@@ -6,8 +6,7 @@ import Web
 @testable import HTTP
 
 /// Concurrent transfers.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct QueueTests {
     /// Starts a server that responds to `/image` when the gate is open, and to other requests at once.
     private func makeServer() throws -> (LoopbackServer, Gate) {

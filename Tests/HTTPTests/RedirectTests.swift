@@ -4,8 +4,7 @@ import Web
 
 @testable import HTTP
 
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct RedirectTests {
     /// Starts a server that responds to `/STATUS?LOCATION` with that redirect, and to other requests with a text.
     private func makeServer() throws -> LoopbackServer {

@@ -4,8 +4,7 @@ import Web
 
 @testable import HTTP
 
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct RequestTests {
     @Test func `a request is sent with its fields and the token`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))

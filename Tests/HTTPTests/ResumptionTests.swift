@@ -6,8 +6,7 @@ import Web
 @testable import HTTP
 
 /// Downloads whose connection is interrupted.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct ResumptionTests {
     private let image: ImageFile
     private var file: Int32 { image.descriptor }

@@ -6,7 +6,7 @@ import Testing
     private typealias Queue = TransferQueue<String, Int>
 
     private func makeQueue(_ change: (inout Limits) -> Void = { _ in }) -> Queue {
-        Queue(limits: makeLimits(change))
+        Queue(limits: makeLimits(.wide, change))
     }
 
     @Test func `queued transfers of a host start in order when connections become free`() {

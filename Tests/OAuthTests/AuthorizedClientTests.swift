@@ -4,8 +4,7 @@ import TestSupport
 import Testing
 
 /// Responses to requests with a token, from the service and from other servers.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct AuthorizedClientTests {
     private let http = ScriptedHTTP()
     private let tokens = FakeTokens(renewed: .key(Secret("second"), now: .now))
@@ -139,8 +138,7 @@ struct AuthorizedClientTests {
 }
 
 /// Requests of an account at a server that the user named.
-@MainActor
-@Suite(.timeLimit(.minutes(10)))
+@Suite(.timeLimit(.minutes(10))) @MainActor
 struct NamedOriginClientTests {
     private static let origin = "http://192.168.1.2:2283"
 
