@@ -32,8 +32,7 @@ struct FederatedTests {
     @Test func `a plugin discovers a server, which alone gets the token`() async throws {
         let (plugin, provider) = try plugin(Self.answer)
         #expect(provider.info.authentication == .oauth2)
-        #expect(
-            try provider.server("https://Photos.test/@ada", ProviderSettings()) == "photos.test")
+        #expect(try provider.server("https://Photos.test/@ada", noSettings) == "photos.test")
         let found = try await provider.discover("photos.test", user: nil, .test(plugin.http))
         #expect(found.name == "photos.test")
         #expect(found.oauth.authorizationURL == "https://photos.test/authorize")
@@ -43,7 +42,7 @@ struct FederatedTests {
         #expect(!found.oauth.countsPerApplication)
         // The daemon sets the redirect URI.
         #expect(found.oauth.registration?.fields == ["a": "b"])
-        let known = try provider.oauth("photos.test", ProviderSettings())
+        let known = try provider.oauth("photos.test", noSettings)
         #expect(known.tokenOrigins == ["https://photos.test"])
         #expect(
             known.tokenRefusals == [

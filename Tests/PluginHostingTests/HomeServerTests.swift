@@ -23,7 +23,7 @@ struct HomeServerTests {
         let plugin = try plugin("Type=\(type)\nServer=true\nHomeServers=true")
         let provider = try #require(plugin.provider as? any KeyLogin)
         for text in [Self.server, "\(Self.server)/library/login", "HTTP://192.168.1.2:2342/"] {
-            let access = try provider.access(ProviderSettings(), server: text)
+            let access = try provider.access(noSettings, server: text)
             #expect(access.namedOrigins == [Self.server])
             #expect(access.keyOrigins == (type == "key" ? [Self.server] : []))
             let identity = try await provider.identify(
@@ -31,10 +31,10 @@ struct HomeServerTests {
             #expect(identity.server == Self.server)
         }
         #expect(
-            try provider.access(ProviderSettings(), server: "photos.test").namedOrigins
+            try provider.access(noSettings, server: "photos.test").namedOrigins
                 == ["https://photos.test"])
         let error = #expect(throws: ProviderError.self) {
-            try provider.access(ProviderSettings(), server: "ftp://192.168.1.2")
+            try provider.access(noSettings, server: "ftp://192.168.1.2")
         }
         guard case .invalidArgument(let text) = error else {
             Issue.record("\(String(describing: error))")
@@ -46,10 +46,8 @@ struct HomeServerTests {
     @Test func `without HomeServers, a server is requested over https`() throws {
         let plugin = try plugin("Type=key\nServer=true")
         let provider = try #require(plugin.provider as? any KeyLogin)
-        #expect(throws: ProviderError.self) {
-            try provider.access(ProviderSettings(), server: Self.server)
-        }
-        #expect(try provider.access(ProviderSettings(), server: "photos.test").namedOrigins.isEmpty)
+        #expect(throws: ProviderError.self) { try provider.access(noSettings, server: Self.server) }
+        #expect(try provider.access(noSettings, server: "photos.test").namedOrigins.isEmpty)
     }
 
     @Test func `requests go only to the server of the account`() async throws {
@@ -84,9 +82,9 @@ struct HomeServerTests {
             "Type=polling\nHomeServers=true",
             opening: PluginFixture.function("describeLogin", returning: answer))
         let provider = try #require(plugin.provider as? any PollingLogin)
-        let server = try provider.server("\(Self.server)/cloud/", ProviderSettings())
+        let server = try provider.server("\(Self.server)/cloud/", noSettings)
         #expect(server == "\(Self.server)/cloud")
-        let access = try provider.access(ProviderSettings(), server: server)
+        let access = try provider.access(noSettings, server: server)
         #expect(access.namedOrigins == [Self.server] && access.keyOrigins == [Self.server])
         let found = try await provider.describeLogin(server, .test())
         #expect(found.server == server && found.startURL == "\(server)/login")

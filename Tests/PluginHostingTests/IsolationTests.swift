@@ -37,6 +37,14 @@ struct IsolationTests {
         try await scenario(OrdinaryPrograms(), sandbox)
     }
 
+    /// Returns a scenario of a plugin that shows a text.
+    private static func shows(_ text: String, opening: String = "", _ script: String) -> Scenario {
+        { programs, sandbox in
+            let plugin = try programs.plugin(script, opening: opening, in: sandbox)
+            #expect(try await plugin.shown() == text)
+        }
+    }
+
     private static let isolation: [String: Scenario] = [
         // MARK: Memory
 
@@ -63,42 +71,33 @@ struct IsolationTests {
         },
         // Each place of a pipe holds a page that the plugin can unmap, and pipes in transit are in no table of
         // descriptors.
-        "a plugin cannot put pages into pipes, or pass descriptors": { programs, sandbox in
-            let plugin = try programs.plugin(
-                """
-                import array, ctypes
-                libc = ctypes.CDLL(None, use_errno=True)
-                end, pipe = os.pipe()
-                file = os.open(sys.argv[0], os.O_RDONLY)
-                page = ctypes.create_string_buffer(16)
-                vector = (ctypes.c_size_t * 2)(ctypes.addressof(page), 1)
-                one, two = socket.socketpair()
-                passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [end]))]
-                show([libc.vmsplice(pipe, vector, ctypes.c_size_t(1), 0),
-                      libc.splice(file, None, pipe, None, ctypes.c_size_t(1), 0),
-                      attempt(lambda: os.sendfile(pipe, file, 0, 1)),
-                      attempt(lambda: one.sendmsg([b"x"], passed)), attempt(lambda: one.send(b"x"))])
-                """, in: sandbox)
-            let shown = try await plugin.shown()
-            try #require(shown == "[-1, -1, 'OSError', 'PermissionError', 'done: 1']")
-        },
-        "a plugin cannot lock files or parts of them": { programs, sandbox in
-            let plugin = try programs.plugin(
-                """
-                import fcntl, struct
-                file = os.open(sys.argv[0], os.O_RDONLY)
-                lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 1, 0)
-                show([attempt(lambda: fcntl.fcntl(file, command, lock))
-                      for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)]
-                     + [attempt(lambda: fcntl.flock(file, fcntl.LOCK_SH))])
-                """, in: sandbox)
-            let refused = Array(repeating: "'PermissionError'", count: 5).joined(separator: ", ")
-            #expect(try await plugin.shown() == "[\(refused)]")
-        },
-        "the working directory of a plugin is the root": { programs, sandbox in
-            let plugin = try programs.plugin("show(os.getcwd())", in: sandbox)
-            #expect(try await plugin.shown() == "/")
-        },
+        "a plugin cannot put pages into pipes, or pass descriptors": shows(
+            "[-1, -1, 'OSError', 'PermissionError', 'done: 1']",
+            """
+            import array, ctypes
+            libc = ctypes.CDLL(None, use_errno=True)
+            end, pipe = os.pipe()
+            file = os.open(sys.argv[0], os.O_RDONLY)
+            page = ctypes.create_string_buffer(16)
+            vector = (ctypes.c_size_t * 2)(ctypes.addressof(page), 1)
+            one, two = socket.socketpair()
+            passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [end]))]
+            show([libc.vmsplice(pipe, vector, ctypes.c_size_t(1), 0),
+                  libc.splice(file, None, pipe, None, ctypes.c_size_t(1), 0),
+                  attempt(lambda: os.sendfile(pipe, file, 0, 1)),
+                  attempt(lambda: one.sendmsg([b"x"], passed)), attempt(lambda: one.send(b"x"))])
+            """),
+        "a plugin cannot lock files or parts of them": shows(
+            list("PermissionError", 5),
+            """
+            import fcntl, struct
+            file = os.open(sys.argv[0], os.O_RDONLY)
+            lock = struct.pack("hhqqi4x", fcntl.F_RDLCK, os.SEEK_SET, 0, 1, 0)
+            show([attempt(lambda: fcntl.fcntl(file, command, lock))
+                  for command in (fcntl.F_SETLK, fcntl.F_SETLKW, 37, 38)]
+                 + [attempt(lambda: fcntl.flock(file, fcntl.LOCK_SH))])
+            """),
+        "the working directory of a plugin is the root": shows("/", "show(os.getcwd())"),
         "a plugin cannot write to files of proc": { programs, sandbox in
             let plugin = try programs.plugin(
                 """
@@ -111,11 +110,9 @@ struct IsolationTests {
 
         // MARK: Threads
 
-        "a plugin has no more threads than its limit": { programs, sandbox in
-            let plugin = try programs.plugin(Threads.all, opening: Threads.opening, in: sandbox)
-            // The main thread counts, too.
-            #expect(try await plugin.shown() == "31")
-        },
+        // The main thread counts, too.
+        "a plugin has no more threads than its limit": shows(
+            "31", opening: Threads.opening, Threads.all),
         "threads that start threads at the same time have the same limit": {
             programs, sandbox in
             let plugin = try programs.plugin(
@@ -137,20 +134,16 @@ struct IsolationTests {
             let count = try #require(Int(try await plugin.shown() ?? ""))
             #expect(16...32 ~= count, "\(count) threads")
         },
-        "a plugin can start threads in the place of threads that ended": {
-            programs, sandbox in
-            let plugin = try programs.plugin(
-                """
-                def round():
-                    # Those of the round before may not have ended yet, and still count.
-                    threads = [threading.Thread(target=done.wait, args=(0.01,)) for _ in range(15)]
-                    for thread in threads: thread.start()
-                    for thread in threads: thread.join()
-                show([attempt(round) for _ in range(6)])
-                """, opening: Threads.opening, in: sandbox)
-            let started = Array(repeating: "'done: None'", count: 6).joined(separator: ", ")
-            #expect(try await plugin.shown() == "[\(started)]")
-        },
+        "a plugin can start threads in the place of threads that ended": shows(
+            list("done: None", 6), opening: Threads.opening,
+            """
+            def round():
+                # Those of the round before may not have ended yet, and still count.
+                threads = [threading.Thread(target=done.wait, args=(0.01,)) for _ in range(15)]
+                for thread in threads: thread.start()
+                for thread in threads: thread.join()
+            show([attempt(round) for _ in range(6)])
+            """),
         // The kernel limits the descriptors of all processes of the user that are in transit.
         "a plugin starts threads although other programs pass many descriptors": {
             programs, sandbox in

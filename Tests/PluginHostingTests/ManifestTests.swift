@@ -49,7 +49,7 @@ struct ManifestTests {
         #expect(provider.info.capabilities == [.feed, .like])
         #expect(provider.info.defaultSource == SourceID("home"))
         let login = try #require(provider as? any KeyLogin)
-        let access = try login.access(ProviderSettings(), server: "")
+        let access = try login.access(noSettings, server: "")
         #expect(access.keyField == "X-Key: ")
         #expect(access.keyOrigins == ["https://api.example.org"])
     }
@@ -123,8 +123,7 @@ struct ManifestTests {
         let directory = try TemporaryDirectory()
         try directory.write(Self.good.replacing(part, with: bad), to: "good.provider")
         let problems = ManifestProblems()
-        _ = Manifest(
-            path: directory.appending("good.provider"), settings: ProviderSettings(), problems)
+        _ = Manifest(path: directory.appending("good.provider"), settings: noSettings, problems)
         #expect(problems.all.first?.line == line, "\(problems.all)")
     }
 
@@ -143,7 +142,7 @@ struct ManifestTests {
         let time = (0..<5).map { _ in
             clock.measure {
                 let problems = ManifestProblems()
-                _ = Manifest(path: path, settings: ProviderSettings(), problems)
+                _ = Manifest(path: path, settings: noSettings, problems)
                 #expect(problems.all.count == 20)
             }
         }.min()

@@ -207,6 +207,9 @@ final class PluginFixture {
     }
 }
 
+/// The settings of a user who sets nothing.
+let noSettings = ProviderSettings()
+
 extension SessionPorts {
     /// The ports of a session without settings.
     static func test(
@@ -258,6 +261,11 @@ struct ListLogHandler: LogHandler {
 extension Logger {
     /// A logger without output.
     static var silent: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// Returns a list in Python with the same text for each element.
+func list(_ text: String, _ count: Int) -> String {
+    "[\(Array(repeating: "'\(text)'", count: count).joined(separator: ", "))]"
 }
 
 /// Creates a socket with a path.

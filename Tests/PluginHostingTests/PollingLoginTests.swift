@@ -25,9 +25,9 @@ struct PollingLoginTests {
         #expect(provider.info.authentication == .oauth2)
         #expect(provider.info.capabilities.contains(.server))
         #expect(
-            try provider.server("https://Photos.test/cloud/", ProviderSettings())
+            try provider.server("https://Photos.test/cloud/", noSettings)
                 == "photos.test/cloud")
-        let access = try provider.access(ProviderSettings(), server: "photos.test/cloud")
+        let access = try provider.access(noSettings, server: "photos.test/cloud")
         #expect(access.keyField == "Authorization: Basic ")
         #expect(access.keyOrigins == ["https://photos.test"])
         let found = try await provider.describeLogin("photos.test/cloud/apps", .test())
@@ -63,6 +63,6 @@ struct PollingLoginTests {
     @Test(arguments: ["http://photos.test", "ftp://photos.test", "photos.test/../a", ""])
     func `an invalid server is refused`(text: String) throws {
         let (_, provider) = try plugin(Self.answer)
-        #expect(throws: ProviderError.self) { try provider.server(text, ProviderSettings()) }
+        #expect(throws: ProviderError.self) { try provider.server(text, noSettings) }
     }
 }
