@@ -17,6 +17,13 @@ extension OAuthDescription {
         authorizationURL: "https://photos.example/oauth/authorize",
         tokenURL: "https://photos.example/oauth/token", scopes: ["public", "write_likes"],
         tokenOrigins: ["https://api.photos.example"])
+
+    /// Returns the sample with a change.
+    static func sample(_ change: (inout OAuthDescription) -> Void) -> OAuthDescription {
+        var description = sample
+        change(&description)
+        return description
+    }
 }
 
 /// Tokens of an account that can be renewed, or not. They record the calls.

@@ -72,8 +72,7 @@ struct RedirectListenerTests {
     }
 
     @Test func `the response of another service fails the login`() async throws {
-        var description = OAuthDescription.sample
-        description.issuer = "https://photos.example/"
+        let description = OAuthDescription.sample { $0.issuer = "https://photos.example/" }
         let good = try authorize(description)
         let browser = try good.browser(following: "code=abc&iss=https%3A%2F%2Fphotos.example%2F")
         #expect(try await good.code().text == "abc")
@@ -88,8 +87,8 @@ struct RedirectListenerTests {
     }
 
     @Test func `logins share a port and are distinguished by state`() async throws {
-        var description = OAuthDescription.sample
-        description.redirectPort = try authorize().port
+        let port = try authorize().port
+        let description = OAuthDescription.sample { $0.redirectPort = port }
         let logins = [try authorize(description), try authorize(description)]
         #expect(logins[0].port == logins[1].port)
         #expect(logins[0].url != logins[1].url)
@@ -107,8 +106,7 @@ struct RedirectListenerTests {
 
     @Test func `a port in use leaves the manual login`() async throws {
         let first = try authorize()
-        var description = OAuthDescription.sample
-        description.redirectPort = first.port
+        let description = OAuthDescription.sample { $0.redirectPort = first.port }
         let other = RedirectListeners(clock: clock)
         let login = Authorization(description, clientID: "app", redirects: other)
         #expect(login.listenerError == .portTaken(try #require(first.port)))
@@ -123,10 +121,9 @@ struct RedirectListenerTests {
     }
 
     @Test func `the last login of a port frees it for immediate use`() async throws {
-        var description = OAuthDescription.sample
         var login: Authorization? = try authorize()
         let port = try #require(login?.port)
-        description.redirectPort = port
+        let description = OAuthDescription.sample { $0.redirectPort = port }
         // The server closes first, so that the connection remains in TIME_WAIT.
         _ = try await login?.answer(to: "GET / HTTP/1.1\r\n\r\n")
         login = nil

@@ -5,13 +5,11 @@ import Testing
 
 /// Tests of the client registration.
 struct RegistrationTests {
-    private var description: OAuthDescription {
-        var description = OAuthDescription.sample
-        description.redirectPort = 43117
-        description.registration = ClientRegistration(
+    private let description = OAuthDescription.sample {
+        $0.redirectPort = 43117
+        $0.registration = ClientRegistration(
             url: "https://photos.example/apps", fields: ["scopes": "a b", "client_name": "X & Y"],
             redirectField: "redirect_uris")
-        return description
     }
 
     private func register(

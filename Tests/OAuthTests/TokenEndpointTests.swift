@@ -31,10 +31,8 @@ struct TokenEndpointTests {
             scopes: ["read"], obtained: Self.time, expires: nil)
     }
 
-    private var revocable: OAuthDescription {
-        var description = OAuthDescription.sample
-        description.revocationURL = "https://photos.example/oauth/revoke"
-        return description
+    private let revocable = OAuthDescription.sample {
+        $0.revocationURL = "https://photos.example/oauth/revoke"
     }
 
     @Test func `a code is exchanged for a token`() async throws {
@@ -62,8 +60,7 @@ struct TokenEndpointTests {
 
     @Test(arguments: [400, 401, 403, 500])
     func `an error that repeats a secret of the request has no text`(status: Int) async throws {
-        var description = OAuthDescription.sample
-        description.usesPKCE = true
+        let description = OAuthDescription.sample { $0.usesPKCE = true }
         let request = request(description)
         let code = "a-long-code/+="
         let verifier = try #require(request.verifier).text
@@ -86,8 +83,7 @@ struct TokenEndpointTests {
     }
 
     @Test func `the verifier is sent, and no empty client secret`() async throws {
-        var description = OAuthDescription.sample
-        description.usesPKCE = true
+        let description = OAuthDescription.sample { $0.usesPKCE = true }
         let http = ScriptedHTTP(200, #"{"access_token":"at"}"#)
         let request = request(description)
         _ = try await endpoint(http, description, secret: nil).exchange(Secret("abc"), for: request)
