@@ -144,8 +144,7 @@ struct DownloadTests {
         let running = Task { try await client.download(request, into: writeEnd) { _ in } }
         // Nothing reads the pipe for much longer than the time limit of a silent server.
         _ = try await server.requests.elements(1)
-        let pause = try LoopbackServer(
-            LoopbackResponse(steps: [.pause(.seconds(9))] + LoopbackResponse().steps))
+        let pause = try LoopbackServer(LoopbackResponse().delayed(by: .seconds(9)))
         _ = try await makeClient().send(HTTPRequest(.get, pause.origin))
         #expect(!sent.value)
         let reader = Observed(0)

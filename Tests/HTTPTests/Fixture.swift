@@ -56,6 +56,13 @@ extension HTTPRequest {
     }
 }
 
+extension LoopbackResponse {
+    /// Returns the response after a pause.
+    func delayed(by pause: Duration) -> LoopbackResponse {
+        LoopbackResponse(steps: [.pause(pause)] + steps)
+    }
+}
+
 /// The case of an error, without its text.
 enum Failure: Hashable {
     case unreachable, failed, tooLarge, invalidAddress, forbiddenAddress, cannotWrite, cancelled

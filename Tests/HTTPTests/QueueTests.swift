@@ -34,9 +34,8 @@ struct QueueTests {
     }
 
     @Test func `the connect timeout excludes the time in the queue`() async throws {
-        let server = try LoopbackServer(
-            LoopbackResponse(
-                steps: [.pause(.milliseconds(600))] + LoopbackResponse(text: "ok").steps))
+        let response = LoopbackResponse(text: "ok").delayed(by: .milliseconds(600))
+        let server = try LoopbackServer(response)
         // At most eight run at a time, so the last one waits for 8 seconds.
         let client = makeClient(makeLimits { $0.connecting = .seconds(6) })
         let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(300) }
@@ -47,9 +46,8 @@ struct QueueTests {
     }
 
     @Test func `the time limit of a download excludes the time in the queue`() async throws {
-        let server = try LoopbackServer(
-            LoopbackResponse(
-                steps: [.pause(.milliseconds(300))] + LoopbackResponse(text: "ok").steps))
+        let response = LoopbackResponse(text: "ok").delayed(by: .milliseconds(300))
+        let server = try LoopbackServer(response)
         let client = makeClient(makeLimits { $0.transfersPerHost = 1 })
         // The last one of 30 waits for 9 seconds.
         let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(6) }

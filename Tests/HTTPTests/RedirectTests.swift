@@ -163,10 +163,7 @@ struct RedirectTests {
     }
 
     @Test func `the time limit includes all redirects`() async throws {
-        let server = try LoopbackServer { request in
-            LoopbackResponse(
-                steps: [.pause(.seconds(1))] + LoopbackResponse.redirect(to: "/").steps)
-        }
+        let server = try LoopbackServer(.redirect(to: "/").delayed(by: .seconds(1)))
         let client = makeClient(makeLimits { $0.redirects = 100 })
         let request = HTTPRequest(.get, server.origin).with { $0.timeLimit = .seconds(5) }
         #expect(await client.failure(of: request) == .failed)
