@@ -30,8 +30,7 @@ struct CallQueueTests {
             let client = Int.random(in: 0..<5, using: &random)
             if Int.random(in: 0..<100, using: &random) < 55, model[client, default: []].count < 200
             {
-                let isAdded = calls.add([client, number], of: names[client])
-                #expect(isAdded)
+                #expect(calls.add([client, number], of: names[client]) == true)
                 model[client, default: []].append(number)
                 continue
             }

@@ -258,8 +258,8 @@ struct DeadConnectionTests {
     }
 
     @Test func `the system clocks detect no suspend during a test`() {
-        let before = CurlClient.suspendedTime()
-        #expect(CurlClient.suspendedTime() - before < .seconds(1))
+        var detector = SuspendDetector()
+        #expect(detector.detectSuspend() == false)
     }
 
     @Test func `the kernel ends a connection whose data is not acknowledged`() async throws {
