@@ -54,9 +54,7 @@ struct BusConnectionTests {
         withExtendedLifetime(subscription) {}
     }
 
-    @Test func `a connection is released although trees and subscriptions refer to it`()
-        async throws
-    {
+    @Test func `a connection is released while trees and subscriptions refer to it`() async throws {
         let bus = try PrivateBus.current
         var connection: BusConnection? = try bus.connect()
         weak let observer = connection

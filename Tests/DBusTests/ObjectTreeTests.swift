@@ -45,9 +45,7 @@ struct ObjectTreeTests {
         #expect(server.object.label == "one")
     }
 
-    @Test func `the search for an object runs once before its call, and not for descriptors`()
-        async throws
-    {
+    @Test func `an object is sought once before a call, and not for descriptors`() async throws {
         var searched: [ObjectPath] = []
         server.tree.onUnknownObject = { path in
             guard path != "/org/imagefeed/other" else { return nil }

@@ -145,9 +145,7 @@ final class SignalsTests {
         storage.subscriptions = []
     }
 
-    @Test func `a signal after a reply is handled after the code that awaits the reply`()
-        async throws
-    {
+    @Test func `a signal after a reply is handled after the code that awaits it`() async throws {
         let bus = try PrivateBus.current
         let (peer, receiver) = (try bus.connect(), try bus.connect())
         subscriptions.append(try await subscribe(receiver, MatchRule(interface: "a.b")))

@@ -59,9 +59,7 @@ struct AddressTests {
         #expect(await client.failure(of: inner) == .forbiddenAddress)
     }
 
-    @Test func `an address from a service does not reuse a connection to the local network`()
-        async throws
-    {
+    @Test func `a service's address reuses no connection to the local network`() async throws {
         let server = try LoopbackServer(LoopbackResponse())
         let client = makeClient(makeLimits { $0.names = ["service.test:\(server.port):127.0.0.1"] })
         let url = "http://service.test:\(server.port)/"
@@ -118,9 +116,7 @@ struct ProxyTests {
     }
 
     @Test(arguments: [("http_proxy", true), ("HTTP_PROXY", false), ("all_proxy", true)])
-    func `a server that the user named over http uses the proxy`(
-        variable: String, isUsed: Bool
-    ) throws {
+    func `a server named with http uses the proxy`(variable: String, isUsed: Bool) throws {
         let proxies = ProxySettings { [variable: "http://p"][$0] }
         let address = try HTTP.ParsedAddress("http://photos.lan/")
         #expect(try proxies.proxy(for: address, .named)?.text == (isUsed ? "http://p" : nil))
@@ -133,9 +129,7 @@ struct ProxyTests {
         "intranet", "printer.local", "nas.lan", "router.home.arpa", "wiki.corp", "db.internal",
         "a.b.localdomain",
     ])
-    func `an address from a service cannot make the proxy resolve local names`(host: String)
-        async throws
-    {
+    func `a proxy does not resolve local names from a service`(host: String) async throws {
         let proxy = try LoopbackServer(LoopbackResponse(403))
         let client = makeClient(proxies: ["https_proxy": proxy.origin])
         let url = "https://\(host)/a"
@@ -203,9 +197,7 @@ struct ProxyPasswordTests {
         ("bob:pa%23ss", "Ym9iOnBhI3Nz"), ("bob:p@ss", "Ym9iOnBAc3M="), ("bob:", "Ym9iOg=="),
         ("b%3Ab:pa:ss", "YjpiOnBhOnNz"),
     ])
-    func `the proxy receives the decoded credentials`(
-        credentials: String, encoded: String
-    ) async throws {
+    func `the proxy gets decoded credentials`(credentials: String, encoded: String) async throws {
         let proxy = try LoopbackServer(LoopbackResponse(407))
         let setting = "http://\(credentials)@127.0.0.1:\(proxy.port)/"
         let error = try #require(await thrownError(("https_proxy", setting)))

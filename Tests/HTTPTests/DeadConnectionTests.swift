@@ -137,9 +137,7 @@ struct DeadConnectionTests {
     // MARK: Changes of the network
 
     @Test(arguments: Version.allCases)
-    func `after a change of the network a request uses a new connection at once`(
-        version: Version
-    ) async throws {
+    func `a request after a network change uses a new connection`(version: Version) async throws {
         let (service, client) = try await makeConnection(version, Self.endedByChange)
         service.relay.freeze()
         client.replaceConnections()
@@ -149,9 +147,7 @@ struct DeadConnectionTests {
     }
 
     @Test(arguments: Version.allCases)
-    func `a request in progress is repeated after a change of the network`(
-        version: Version
-    ) async throws {
+    func `a request in progress is repeated after a network change`(version: Version) async throws {
         let (service, client) = try await makeConnection(version, Self.endedByChange)
         let call = try await startHeld(service, client)
         service.relay.freeze()
@@ -198,9 +194,7 @@ struct DeadConnectionTests {
         #expect(service.relay.accepted.value == 1)
     }
 
-    @Test func `a request without a connection restarts after a change of the network`()
-        async throws
-    {
+    @Test func `a request without a connection restarts after a network change`() async throws {
         // The server accepts connections and never responds to the TLS handshake.
         let silent = try LoopbackServer(answersTLS: false) { _ in LoopbackResponse() }
         let client = makeClient(makeLimits { $0.connecting = .seconds(60) })

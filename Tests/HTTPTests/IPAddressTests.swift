@@ -30,9 +30,7 @@ struct IPAddressTests {
         ("127.0.0.1", true), ("127.9.9.9", true), ("::1", true), ("::ffff:127.0.0.1", true),
         ("0.0.0.0", false), ("::", false), ("10.0.0.1", false), ("::2", false),
     ])
-    func `loopback addresses are recognized in both IP versions`(text: String, isLoopback: Bool)
-        throws
-    {
+    func `loopback addresses are known in both IP versions`(text: String, isLoopback: Bool) throws {
         #expect(try #require(IPAddress(text)).isLoopback == isLoopback)
     }
 

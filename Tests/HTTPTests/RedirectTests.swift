@@ -26,9 +26,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308], ["/end?a", "end?a", "../end?a", "/%65nd?a"])
-    func `a GET is repeated with all fields within its origin`(
-        status: Int, location: String
-    ) async throws {
+    func `a GET keeps all fields within its origin`(status: Int, location: String) async throws {
         let server = try makeServer()
         let request = loggedIn(.get, "\(server.origin)/\(status)?\(location)")
         let response = try await makeClient().send(request)
@@ -43,9 +41,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `credentials are not sent to another origin, nor back to the first`(status: Int)
-        async throws
-    {
+    func `credentials are sent neither to another origin nor back`(status: Int) async throws {
         let home = try makeServer()
         let away = try makeServer()
         // The redirects lead to the other origin and back.
@@ -77,9 +73,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a redirected POST is repeated after 307 and 308, and else becomes a GET`(status: Int)
-        async throws
-    {
+    func `a redirected POST is repeated after 307 and 308, else a GET`(status: Int) async throws {
         let server = try makeServer()
         let request = loggedIn(.post, "\(server.origin)/\(status)?/end")
         #expect(try await makeClient().send(request).status == 200)
@@ -92,9 +86,7 @@ struct RedirectTests {
     }
 
     @Test(arguments: [301, 302, 303, 307, 308])
-    func `a POST is not redirected to another origin, and a PUT not at all`(status: Int)
-        async throws
-    {
+    func `a POST is not redirected to another origin, and a PUT never`(status: Int) async throws {
         let home = try makeServer()
         let away = try makeServer()
         let client = makeClient()
@@ -130,9 +122,7 @@ struct RedirectTests {
         #expect(away.connections.value.accepted == 0)
     }
 
-    @Test func `a redirect to a name without an address does not make the server unreachable`()
-        async throws
-    {
+    @Test func `a redirect to an unknown name does not make the server unreachable`() async throws {
         let server = try makeServer()
         let request = HTTPRequest(.get, "\(server.origin)/302?https://nowhere.invalid/")
         #expect(await makeClient().failure(of: request) == .failed)

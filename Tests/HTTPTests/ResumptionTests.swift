@@ -110,9 +110,7 @@ struct ResumptionTests {
         LoopbackResponse(206, headers: [("Content-Range", "bytes 5-9/10")], text: "other"),
         LoopbackResponse(404, text: "gone"),
     ])
-    func `a response that does not continue the download is a failure`(other: LoopbackResponse)
-        async throws
-    {
+    func `a response that does not continue is a failure`(other: LoopbackResponse) async throws {
         let server = try server(breaking: 1) { number, response in
             if number > 0 { response = other }
         }

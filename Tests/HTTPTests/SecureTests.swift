@@ -6,7 +6,7 @@ import Web
 
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct SecureTests {
-    @Test func `the error for an untrusted certificate of the user's server says what to do`()
+    @Test func `the error for an untrusted certificate of a named server has advice`()
         async throws
     {
         let server = try await SecureServer()
@@ -19,8 +19,7 @@ struct SecureTests {
                 ))
     }
 
-    @Test func `the errors of a server without https, and of none, name the remedies`() async throws
-    {
+    @Test func `the errors of a server without https and of none name the remedies`() async throws {
         let plain = try LoopbackServer(LoopbackResponse())
         let address = plain.origin.replacing("http://", with: "")
         func error(_ origin: String) async -> HTTPError? {

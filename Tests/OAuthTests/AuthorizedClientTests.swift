@@ -115,9 +115,7 @@ struct AuthorizedClientTests {
     }
 
     @Test(arguments: [400, 403, 404, 410, 422, 429, 500])
-    func `an error of another origin after a redirect is a failure of the service`(
-        status: Int
-    ) async throws {
+    func `an error of another origin is a failure of the service`(status: Int) async throws {
         answer(status, from: "https://elsewhere.test/me")
         let error = await #expect(throws: HTTPError.self) { try await client.send(request) }
         #expect(error == .failed("it redirects to elsewhere.test, which sent status \(status)"))

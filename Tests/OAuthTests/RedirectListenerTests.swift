@@ -220,8 +220,7 @@ struct RedirectListenerTests {
         #expect(try await login.code().text == "abc")
     }
 
-    @Test func `a browser that waits too long gets a page that refers to the desktop`() async throws
-    {
+    @Test func `a browser that waits too long gets a page that names the desktop`() async throws {
         let login = try authorize()
         let browser = try login.browser(following: "code=abc")
         _ = try await login.code()

@@ -83,9 +83,7 @@ struct FederatedTests {
         #expect(found.oauth.tokenOrigins == ["https://example.org"])
     }
 
-    @Test func `discovery sends requests to the named server only, which the identity has`()
-        async throws
-    {
+    @Test func `discovery requests only the named server, which the identity has`() async throws {
         let http = ScriptedHTTP { HTTPResponse(status: 200, body: Array("ada".utf8), url: $0.url) }
         let (plugin, provider) = try plugin(
             """

@@ -17,9 +17,7 @@ struct HomeServerTests {
     }
 
     @Test(arguments: ["none", "key"])
-    func `the server that the user named may use http in a private network`(
-        _ type: String
-    ) async throws {
+    func `a named server may use http in a private network`(_ type: String) async throws {
         let plugin = try plugin("Type=\(type)\nServer=true\nHomeServers=true")
         let provider = try #require(plugin.provider as? any KeyLogin)
         for text in [Self.server, "\(Self.server)/library/login", "HTTP://192.168.1.2:2342/"] {

@@ -79,9 +79,7 @@ struct HostileTests {
     }
 
     @Test(arguments: ["http://127.0.0.1:9/", "https://evil.test/", "http://192.168.0.1/"])
-    func `a redirect of a plugin's request to another host is refused`(
-        _ target: String
-    ) async throws {
+    func `a redirect of a request to another host is refused`(_ target: String) async throws {
         signal(SIGPIPE, SIG_IGN)
         let server = try LoopbackServer(.redirect(to: target))
         let plugin = try PluginFixture(
@@ -95,9 +93,7 @@ struct HostileTests {
 
     /// The service did not receive the request, so the error must not report an invalid response of the service.
     @Test(arguments: ["Host", "transfer-encoding", "a b"])
-    func `a request with a forbidden header field is a failure of the plugin`(
-        _ name: String
-    ) async throws {
+    func `a forbidden header field is a failure of the plugin`(_ name: String) async throws {
         let http = ScriptedHTTP()
         let plugin = try PluginFixture(
             """
@@ -139,9 +135,7 @@ struct HostileTests {
     }
 
     @Test(arguments: sandboxes)
-    func `a plugin cannot change files and processes outside of its sandbox`(
-        _ level: SandboxKind
-    ) async throws {
+    func `a plugin cannot change outer files and processes`(_ level: SandboxKind) async throws {
         let directory = try TemporaryDirectory()
         let key = try directory.write("PRIVATE", to: "home/.ssh/id_ed25519")
         chmod(key, 0o600)
@@ -172,9 +166,7 @@ struct HostileTests {
 
     /// The resources have limits per user, or none.
     @Test(arguments: sandboxes)
-    func `a plugin cannot use resources without a limit of its own`(_ level: SandboxKind)
-        async throws
-    {
+    func `a plugin cannot use resources without an own limit`(_ level: SandboxKind) async throws {
         let plugin = try PluginFixture(
             """
             import ctypes, fcntl
@@ -258,9 +250,7 @@ struct HostileTests {
 
     /// Each forwarded notification becomes a signal on the bus.
     @Test(arguments: ["rateLimit", "status"])
-    func `notifications about an account are forwarded at a limited rate`(
-        _ method: String
-    ) async throws {
+    func `notifications about accounts have a limited rate`(_ method: String) async throws {
         let plugin = try PluginFixture(
             """
             for number in range(800):
@@ -304,9 +294,7 @@ struct HostileTests {
     /// Each byte is a packet of its own if the plugin sets `O_DIRECT`. A pipe joins bytes that are written without pauses,
     /// and a busy reader then reaches the limit of a message before the limit of time.
     @Test(arguments: ["0", "os.O_DIRECT"])
-    func `the time to read single bytes counts as time for the plugin`(
-        _ flags: String
-    ) async throws {
+    func `reading single bytes counts as time for the plugin`(_ flags: String) async throws {
         let plugin = try PluginFixture(
             """
             import fcntl, time
@@ -450,9 +438,7 @@ struct HostileTests {
         #"answer({"photos": [{"id": "1", harmful: 1, "title": 7}]})"#,
         #"ask("http", {"account": account, "url": harmful}); os._exit(3)"#,
     ])
-    func `text of a plugin reaches errors and the log cleaned and bounded`(
-        _ script: String
-    ) async throws {
+    func `texts in errors and the log are cleaned and bounded`(_ script: String) async throws {
         let plugin = try PluginFixture("harmful = \(Self.harmfulText)\n\(script)")
         let error = await #expect(throws: (any Error).self) { try await plugin.page() }
         expectHarmless(["\(error as Any)"])
@@ -518,9 +504,7 @@ struct HostileTests {
         try await plugin.logged("plugin=odd")
     }
 
-    @Test func `sources that the manifest does not name are omitted and logged once`()
-        async throws
-    {
+    @Test func `sources that are not in the manifest are omitted and logged once`() async throws {
         let plugin = try PluginFixture(
             opening: """
                 lines = sys.stdin
@@ -555,9 +539,7 @@ struct HostileTests {
         try await plugin.logged("A plugin has ended")
     }
 
-    @Test func `a plugin that exits is disabled after five failures until its program changes`()
-        async throws
-    {
+    @Test func `five exits disable a plugin until its program changes`() async throws {
         let plugin = try PluginFixture("pass", opening: "sys.exit(1)")
         for _ in 0..<4 { await plugin.expectFailure("status 1") }
         #expect(plugin.disablements.value.isEmpty)

@@ -62,9 +62,7 @@ struct LargeMessageTests {
         #expect(!line.contains("\u{FFFD}"))
     }
 
-    @Test func `a long message of a plugin does not wait for work on those of another`()
-        async throws
-    {
+    @Test func `a long message does not wait for work on those of another plugin`() async throws {
         let busy = try PluginFixture()
         let work = try await busy.connection().work
         let end = DispatchSemaphore(value: 0)
@@ -101,9 +99,7 @@ struct LargeMessageTests {
 
     // MARK: Processor time
 
-    @Test func `a plugin that takes too much processor time of the daemon is disabled`()
-        async throws
-    {
+    @Test func `too much processor time of the daemon disables the plugin`() async throws {
         let plugin = try PluginFixture(
             """
             values = [0] * 60_000
@@ -118,9 +114,7 @@ struct LargeMessageTests {
     }
 
     /// The test records the processor time, because that of real calls depends on the machine.
-    @Test func `a plugin that only answers calls is not disabled, because calls are delayed`()
-        async throws
-    {
+    @Test func `a plugin that only answers is delayed instead of disabled`() async throws {
         var limits = PluginFixture.quick
         limits.daemonProcessorTime = .seconds(1000)
         limits.processorWindow = .seconds(10_000)

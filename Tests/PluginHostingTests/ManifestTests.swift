@@ -243,9 +243,7 @@ struct ManifestTests {
         "providers/good.provider", "providers", "providers/good", "providers/good/program",
         "providers/good/script",
     ])
-    func `a manifest is invalid if any user can change it, its folder or its program`(
-        _ name: String
-    ) throws {
+    func `a manifest or program that any user can change is invalid`(_ name: String) throws {
         let (directory, host) = try host([
             "good.provider": Self.good.replacing(
                 "/usr/bin/true --serve", with: "./good/program ./good/script"),

@@ -8,9 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct PlacementTests {
     @Test(arguments: [SandboxKind.bubblewrap, .landlock])
-    func `the program of a plugin starts after the plugin was placed`(
-        _ level: SandboxKind
-    ) async throws {
+    func `a program starts after its plugin was placed`(_ level: SandboxKind) async throws {
         let calls = Observed<[String]>([])
         let gate = Observed(false)
         let plugin = try PluginFixture(

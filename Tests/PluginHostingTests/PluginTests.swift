@@ -23,9 +23,7 @@ struct PluginTests {
     }
 
     @Test(arguments: ["1790000000000000", "-1e300", "99999999999999999999"])
-    func `a time out of range counts as unknown, and the plugin continues`(time: String)
-        async throws
-    {
+    func `a time out of range is unknown, and the plugin continues`(time: String) async throws {
         let plugin = try PluginFixture(
             """
             write({"method": "rateLimit", "params":
@@ -98,9 +96,7 @@ struct PluginTests {
         #expect(request.addressSource == .service)
     }
 
-    @Test func `a cancelled call is reported to the plugin, and its late result is ignored`()
-        async throws
-    {
+    @Test func `a plugin is told of a cancelled call, whose late result is ignored`() async throws {
         let plugin = try PluginFixture(
             """
             write({"method": "log", "params": {"message": "asked"}})
@@ -117,9 +113,7 @@ struct PluginTests {
     }
 
     @Test(arguments: [nil, "false", "yes", "true"])
-    func `the location that a plugin sends is shown only if the user allows it`(
-        setting: String?
-    ) async throws {
+    func `a location is shown only if the user allows it`(setting: String?) async throws {
         let plugin = try PluginFixture(
             """
             photo = {"id": "1", "title": "a", "latitude": 48.5, "longitude": -2.25}

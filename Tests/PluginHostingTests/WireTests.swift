@@ -164,9 +164,7 @@ struct WireTests {
             (#""latitude":1e300,"longitude":0"#, nil), (#""latitude":48.5"#, nil),
             (#""longitude":48.5,"latitude":null"#, nil),
         ] as [(String, Double?)])
-    func `a location has two coordinates in their ranges`(_ members: String, _ latitude: Double?)
-        throws
-    {
+    func `a location has two coordinates in range`(_ members: String, _ latitude: Double?) throws {
         let value = try parse(#"{"id":"1",\#(members)}"#)
         let photo = try RemotePhoto(PluginReader(value, "photo"), nil).photo
         #expect(photo.latitude == latitude)
@@ -181,9 +179,7 @@ struct WireTests {
     }
 
     @Test(arguments: ["[0.5,-1]", "[0.5]", "[0.5,-1,0]", #"[0.5,"x",-1]"#, "[0.5,2]"])
-    func `a focal point has two numbers from -1 to 1, and is omitted otherwise`(
-        _ focus: String
-    ) throws {
+    func `a focal point has two numbers from -1 to 1, or is omitted`(_ focus: String) throws {
         let value = try parse(#"{"id":"1","focus":\#(focus)}"#)
         let photo = try RemotePhoto(PluginReader(value, "photo"), nil).photo
         #expect(photo.focus == (focus == "[0.5,-1]" ? FocalPoint(x: 0.5, y: -1) : nil))
@@ -254,9 +250,7 @@ struct WireTests {
         ("https://cdn.test/", true), ("https://xcdn.test/", false),
         ("https://example.org@evil.test/", false), ("https://127.0.0.1/", false),
     ])
-    func `only requests to the hosts of the manifest are permitted`(
-        _ address: String, _ isAllowed: Bool
-    ) {
+    func `only the hosts of the manifest are permitted`(_ address: String, _ isAllowed: Bool) {
         #expect(Self.hosts.permits(address) == isAllowed)
     }
 
