@@ -48,8 +48,7 @@ struct IsolationTests {
     private static let isolation: [String: Scenario] = [
         // MARK: Memory
 
-        "memory that was made read-only counts as memory of the plugin": {
-            programs, sandbox in
+        "memory that was made read-only counts as memory of the plugin": { programs, sandbox in
             let plugin = try programs.plugin(
                 """
                 import ctypes
@@ -113,8 +112,7 @@ struct IsolationTests {
         // The main thread counts, too.
         "a plugin has no more threads than its limit": shows(
             "31", opening: Threads.opening, Threads.all),
-        "threads that start threads at the same time have the same limit": {
-            programs, sandbox in
+        "threads that start threads at the same time have the same limit": { programs, sandbox in
             let plugin = try programs.plugin(
                 """
                 started, finished = [], []
@@ -145,8 +143,7 @@ struct IsolationTests {
             show([attempt(round) for _ in range(6)])
             """),
         // The kernel limits the descriptors of all processes of the user that are in transit.
-        "a plugin starts threads although other programs pass many descriptors": {
-            programs, sandbox in
+        "a plugin starts threads while other programs pass many descriptors": { programs, sandbox in
             var ends: [Int32] = [-1, -1]
             try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
             defer { for end in ends { close(end) } }
@@ -156,7 +153,7 @@ struct IsolationTests {
             let count = try #require(Int(try await plugin.shown() ?? ""))
             #expect(count >= 31)
         },
-        "two plugins with all their threads leave room for a third one in the unit": {
+        "two plugins with all threads leave room for a third one in the unit": {
             programs, sandbox in
             let text = try #require(try Unit.value("TasksMax"))
             let limit = try #require(Int(text))
@@ -227,8 +224,7 @@ struct IsolationTests {
             // Threads may end after they were counted, and leave room for the start. Then another plugin is started.
             var others: [PluginFixture] = []
             repeat {
-                let third = try programs.plugin(
-                    "show('here')", in: "bubblewrap", fallbacks: [.landlock])
+                let third = try programs.replaceable("show('here')")
                 others.append(third)
                 // Without a task left, the daemon cannot start bwrap; with one, bwrap cannot start the plugin.
                 for count in 0..<2 {
@@ -256,8 +252,7 @@ struct IsolationTests {
             var programs = programs
             try programs.replaceBubblewrap(
                 "echo 'bwrap: No permissions to create new namespace' >&2; exit 1")
-            let plugin = try programs.plugin(
-                "show('here')", in: "bubblewrap", fallbacks: [.landlock])
+            let plugin = try programs.replaceable("show('here')")
             #expect(try await plugin.shown() == "here")
             #expect(plugin.provider.condition.sandbox == "landlock")
         },
@@ -267,8 +262,7 @@ struct IsolationTests {
             try programs.replaceBubblewrap(
                 "if [ -e \(stop) ]; then echo 'bwrap: No permissions to create new namespace' >&2; exit 1; fi"
             )
-            let plugin = try programs.plugin(
-                "show('here'); os._exit(0)", in: "bubblewrap", fallbacks: [.landlock])
+            let plugin = try programs.replaceable("show('here'); os._exit(0)")
             #expect(try await plugin.shown() == "here")
             try await plugin.logged("A plugin has ended")
             try programs.directory.write("", to: "stop")
@@ -290,8 +284,7 @@ struct IsolationTests {
             try programs.replaceBubblewrap(
                 "if [ -e \(stop) ]; then echo 'bwrap: Creating new namespace failed: \(error)' >&2; exit 1; fi"
             )
-            let plugin = try programs.plugin(
-                "show('here')", in: "bubblewrap", fallbacks: [.landlock])
+            let plugin = try programs.replaceable("show('here')")
             for _ in 0..<7 { await plugin.expectFailure("cannot be started") }
             #expect(plugin.provider.condition.sandbox == "bubblewrap")
             #expect(plugin.provider.condition.state == .ready)
@@ -347,6 +340,11 @@ struct OrdinaryPrograms {
             script, opening: opening, limits: limits,
             level: try #require(SandboxKind(rawValue: sandbox)), fallbacks: fallbacks,
             programs: programs, directory: directory)
+    }
+
+    /// Creates a plugin whose sandbox of bubblewrap may be replaced.
+    func replaceable(_ script: String) throws -> PluginFixture {
+        try plugin(script, in: "bubblewrap", fallbacks: [.landlock])
     }
 
     /// Makes `bwrap` a script that runs the real program unless the script fails before.

@@ -30,8 +30,7 @@ struct KeyringStoreTests {
     func `the keyring is used`(_ scenario: String) async throws { try await runScenario(scenario) }
 
     static let scenarios: [String: Scenario<KeyringEnvironment>] = [
-        "the only open collection is used if no collection is the default one": {
-            environment, store in
+        "the only open collection is used if none is the default one": { environment, store in
             let second = SecretKey.account("b")
             try await store.store("one")
             let control = try environment.control()
@@ -47,8 +46,7 @@ struct KeyringStoreTests {
             try await store.delete(.ada)
             #expect(try await store.text(.ada) == nil)
         },
-        "the only collection is used if it is locked and none is the default one": {
-            environment, store in
+        "the only collection is used if locked and none is the default one": { environment, store in
             try await store.store("one")
             let control = try environment.control()
             let none: ObjectPath = "/"
@@ -56,8 +54,7 @@ struct KeyringStoreTests {
             try await control.lock()
             await expectLocked(store)
         },
-        "a deletion that a locked default collection prevents deletes nothing": {
-            environment, store in
+        "a deletion prevented by a locked default collection has no effect": { environment, store in
             try await store.store("one")
             let control = try environment.control()
             let other = try await control.addCollection()
@@ -99,8 +96,7 @@ struct KeyringStoreTests {
                 #expect(try await store.bytes(key) == sample, "sample \(number)")
             }
         },
-        "storing leaves one of several duplicates and deleting leaves none": {
-            environment, store in
+        "storing leaves one of several duplicates and deleting leaves none": { environment, store in
             let control = try environment.control()
             func addDuplicates() async throws {
                 for text in ["one", "two", "three"] {
@@ -125,8 +121,7 @@ struct KeyringStoreTests {
             try await store.delete(.ada)
             #expect(try await control.search(["account": "a"]).0.count == 1)
         },
-        "a locked keyring is reported as locked and works again when unlocked": {
-            environment, store in
+        "a locked keyring is reported and works again when unlocked": { environment, store in
             let control = try environment.control()
             try await store.store("token")
             try await control.lock()

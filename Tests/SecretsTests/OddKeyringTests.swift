@@ -104,8 +104,7 @@ struct OddKeyringTests {
             #expect(await failure { try await store.store("b") }?.isFailed == true)
             #expect(keyring.promptCount.value == 1)
         },
-        "a search that might show a dialog is not sent without a user action": {
-            keyring, store in
+        "a search that might show a dialog is not sent without a user action": { keyring, store in
             try await store.store("token")
             let searches = keyring.searches
             keyring.hidesLockedItems = true
