@@ -6,8 +6,11 @@ import Testing
 
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 struct BusConnectionTests {
+    private let bus: PrivateBus
+
+    init() throws { bus = try PrivateBus.current }
+
     @Test func `each connection has a unique name`() throws {
-        let bus = try PrivateBus.current
         let (first, second) = (try bus.connect(), try bus.connect())
         #expect(first.uniqueName.isUnique)
         #expect(first.uniqueName != second.uniqueName)
@@ -28,7 +31,6 @@ struct BusConnectionTests {
     }
 
     @Test func `a failed handshake leaves no socket open`() async throws {
-        let bus = try PrivateBus.current
         let before = try openSockets(of: bus)
         // The address of the bus with the GUID of another bus.
         let path = bus.directory.appending("bus")
@@ -39,7 +41,6 @@ struct BusConnectionTests {
     }
 
     @Test func `a released connection disconnects`() async throws {
-        let bus = try PrivateBus.current
         let witness = try bus.connect()
         var connection: BusConnection? = try bus.connect()
         weak let observer = connection
@@ -55,7 +56,6 @@ struct BusConnectionTests {
     }
 
     @Test func `a connection is released while trees and subscriptions refer to it`() async throws {
-        let bus = try PrivateBus.current
         var connection: BusConnection? = try bus.connect()
         weak let observer = connection
         var tree = connection.map { ObjectTree($0, root: "/") { _ in ErrorReply(.failed, "") } }
@@ -71,7 +71,6 @@ struct BusConnectionTests {
     }
 
     @Test func `a connection can be released while it delivers a message`() async throws {
-        let bus = try PrivateBus.current
         let sender = try bus.connect()
         let box = Box<BusConnection>()
         let name: BusName
@@ -92,7 +91,6 @@ struct BusConnectionTests {
     }
 
     @Test func `the loss of the bus is reported once and fails every call`() async throws {
-        let bus = try PrivateBus.current
         let server = try TestServer()
         let ends = Observed<[Int]>()
         server.client.onDisconnect = { ends.append(1) }
@@ -120,7 +118,6 @@ struct BusConnectionTests {
     }
 
     @Test func `the loss of the bus is detected during a large send`() async throws {
-        let bus = try PrivateBus.current
         let connection = try bus.connect()
         let ends = Observed<[Int]>()
         connection.onDisconnect = { ends.append(1) }
@@ -133,7 +130,6 @@ struct BusConnectionTests {
     }
 
     @Test func `messages that exceed the socket buffer are sent later`() async throws {
-        let bus = try PrivateBus.current
         let server = try TestServer()
         bus.daemon.kill(SIGSTOP)
         let text = String(repeating: "x", count: 1 << 20)
@@ -150,9 +146,7 @@ struct BusConnectionTests {
         let server = try TestServer()
         // More than libdbus buffers before it stops reading; releasing the message makes it resume.
         var message: BusMessage? = try await server.client.call(
-            try BusMessage(
-                .methodCall(server.connection.uniqueName, .test, .test, "Fill"),
-                UInt32(70 << 20)), timeout: nil)
+            try BusMessage(server.call("Fill"), UInt32(70 << 20)), timeout: nil)
         let dropped = Task.detached { [message] in _ = message?.serial }
         message = nil
         await dropped.value

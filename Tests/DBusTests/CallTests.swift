@@ -107,9 +107,7 @@ struct CallTests {
 
     @Test func `calls arrive in the order in which they were sent`() async throws {
         for number in 0..<500 as Range<UInt32> {
-            server.client.send(
-                try BusMessage(
-                    .methodCall(server.connection.uniqueName, .test, .test, "Record"), number))
+            server.client.send(try BusMessage(server.call("Record"), number))
         }
         #expect(try await server.object.recordedNumbers.elements(500) == Array(0..<500))
     }

@@ -72,10 +72,7 @@ struct LoadTests {
 
     @Test func `calls of a disconnected caller do not block others`() async throws {
         var caller: BusConnection? = try PrivateBus.current.connect()
-        for _ in 0..<10 {
-            caller?.send(
-                try BusMessage(.methodCall(server.connection.uniqueName, .test, .test, "Wait")))
-        }
+        for _ in 0..<10 { caller?.send(try BusMessage(server.call("Wait"))) }
         try await server.object.waiting.wait { $0 == 10 ? true : nil }
         caller = nil
         server.object.isReleased.update { $0 = true }
@@ -85,7 +82,7 @@ struct LoadTests {
 
     @Test func `a client that sends many calls does not block others`() async throws {
         let flooder = try PrivateBus.current.connect()
-        let header = MessageHeader.methodCall(server.connection.uniqueName, .test, .test, "Record")
+        let header = server.call("Record")
         for number in 0..<20_000 as Range<UInt32> {
             flooder.send(try BusMessage(header, number))
         }

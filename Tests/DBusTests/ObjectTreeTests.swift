@@ -110,8 +110,7 @@ struct ObjectTreeTests {
 
     @Test func `a call with the flag NO_REPLY_EXPECTED gets no reply`() async throws {
         for member in ["Record", "Nothing", "Page", "Broken"] as [MemberName] {
-            var header = MessageHeader.methodCall(
-                server.connection.uniqueName, .test, .test, member)
+            var header = server.call(member)
             header.expectsReply = false
             server.client.send(try BusMessage(header, 7 as UInt32))
         }
@@ -188,7 +187,7 @@ struct ObjectTreeTests {
 extension TestServer {
     /// Returns the header of a call of ``object`` without an interface.
     func header(_ member: MemberName) -> MessageHeader {
-        var header = MessageHeader.methodCall(connection.uniqueName, .test, .test, member)
+        var header = call(member)
         header.interface = nil
         return header
     }

@@ -37,11 +37,13 @@ import Testing
 @Suite(.privateBus, .timeLimit(.minutes(10))) @MainActor
 final class SignalsTests {
     private let seen = Observed<[String]>()
+    private let bus: PrivateBus
     /// The subscriptions that last as long as the test.
     private var subscriptions: [SignalSubscription] = []
 
+    init() throws { bus = try PrivateBus.current }
+
     @Test func `signals are delivered until the subscription is released`() async throws {
-        let bus = try PrivateBus.current
         let (sender, receiver) = (try bus.connect(), try bus.connect())
         var first: SignalSubscription? = try await subscribe(receiver, MatchRule(interface: "a.b"))
         let second = try await receiver.subscribe(MatchRule(interface: "a.b")) { _ in }
@@ -70,7 +72,6 @@ final class SignalsTests {
     }
 
     @Test func `a signal of a forged sender is not delivered`() async throws {
-        let bus = try PrivateBus.current
         let (owner, forger, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
         _ = try await owner.requestName("a.b", replacing: false) {}
         subscriptions = [
@@ -92,7 +93,6 @@ final class SignalsTests {
     }
 
     @Test func `a subscription follows its sender to a new owner`() async throws {
-        let bus = try PrivateBus.current
         let (first, second, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
         subscriptions.append(try await subscribe(receiver, MatchRule(sender: "a.b")))
         _ = try await first.requestName("a.b", replacing: false) {}
@@ -107,7 +107,6 @@ final class SignalsTests {
     }
 
     @Test func `a change of the owner during the subscription is not missed`() async throws {
-        let bus = try PrivateBus.current
         let (first, second, receiver) = (try bus.connect(), try bus.connect(), try bus.connect())
         _ = try await first.requestName("a.b", replacing: false) {}
         let subscribing = Task.immediate { try await subscribe(receiver, MatchRule(sender: "a.b")) }
@@ -126,7 +125,6 @@ final class SignalsTests {
     }
 
     @Test func `a handler can subscribe and unsubscribe`() async throws {
-        let bus = try PrivateBus.current
         let (sender, receiver) = (try bus.connect(), try bus.connect())
         final class Storage { var subscriptions: [SignalSubscription] = [] }
         let storage = Storage()
@@ -146,7 +144,6 @@ final class SignalsTests {
     }
 
     @Test func `a signal after a reply is handled after the code that awaits it`() async throws {
-        let bus = try PrivateBus.current
         let (peer, receiver) = (try bus.connect(), try bus.connect())
         subscriptions.append(try await subscribe(receiver, MatchRule(interface: "a.b")))
         // Both messages are sent in one turn of the main queue, so most of the time they also arrive in one.
@@ -172,7 +169,6 @@ final class SignalsTests {
     }
 
     @Test func `the owner of a name is watched`() async throws {
-        let bus = try PrivateBus.current
         let (owner, receiver) = (try bus.connect(), try bus.connect())
         let owners = Observed<[BusName?]>()
         subscriptions.append(try await receiver.watchOwner(of: "a.b") { owners.append($0) })

@@ -121,6 +121,11 @@ struct TestServer {
 
     var root: BusProxy { BusProxy(client, connection.uniqueName, "/org/imagefeed") }
 
+    /// Returns the header of a call of ``object``.
+    func call(_ member: MemberName) -> MessageHeader {
+        .methodCall(connection.uniqueName, .test, .test, member)
+    }
+
     /// Starts a call of `Wait`.
     func startWaiting() -> Task<UInt32, any Error> {
         Task.immediate { try await proxy.call(.test, "Wait", timeout: nil) }

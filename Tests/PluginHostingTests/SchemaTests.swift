@@ -52,8 +52,7 @@ struct SchemaTests {
         let response = HTTPResponse(
             status: 200, headers: ["A": "b"], body: [65], url: "https://example.org/")
         let page = RemotePage([photo], next: "2", total: 9, end: "key7")
-        let limit = RateLimit(
-            remaining: 1, limit: 2, reset: Timestamp(secondsSince1970: 1_790_000_000))
+        let limit = RateLimit(remaining: 1, limit: 2, reset: .init(secondsSince1970: 1_790_000_000))
         let line = ResponseLine(response, answering: 1).flatMap { $0 }
         guard case .answer(1, let sent) = try PluginMessage(parsing: line.dropLast()) else {
             throw CancellationError()
@@ -127,8 +126,7 @@ struct SchemaTests {
     }
 
     @Test func `messages match the schema, and invalid messages do not`() throws {
-        let refusal = PluginRefusal(
-            ProviderError.rateLimited(until: Timestamp(secondsSince1970: 7)))
+        let refusal = PluginRefusal(ProviderError.rateLimited(until: .init(secondsSince1970: 7)))
         let messages: [PluginMessage] = [
             .call(
                 id: 1, method: "initialize",
