@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
 import ProviderKit
+import Storage
 import System
 import TestSupport
 import Testing
@@ -63,6 +64,19 @@ import Testing
         unlink(folder.path("y/.nomedia"))
         await session.refreshUnreported()
         #expect(try await folder.titles() == ["e", "d", "b"])
+    }
+
+    @Test func `the page cache of the index is small again after a large refresh`() async throws {
+        let folder = try await withoutEvents()
+        func cacheSize() async throws -> Int64? {
+            try await folder.session.folder.store.run { try $0.integer("PRAGMA cache_size") }
+        }
+        let before = try await cacheSize()
+        let count = FolderScan.filesInTransaction.lowerBound + 1
+        for number in 0..<count { try folder.add("x/\(number).jpg", seconds: 2_000_000) }
+        await folder.session.refreshUnreported()
+        #expect(try await folder.photos().count == count + 1)
+        #expect(try await cacheSize() == before)
     }
 
     @Test func `a file that is being written at a refresh is shown by a later one`() async throws {

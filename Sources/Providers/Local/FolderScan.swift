@@ -189,6 +189,7 @@ final class FolderScan {
     /// - Returns: The folders whose changes are not reported.
     /// - Throws: `StorageError`, `CancellationError`.
     func scanUnreported(_ hidden: Set<RelativePath>) throws -> [RelativePath] {
+        defer { if isLarge { store.setCache(kibibytes: nil) } }
         let folders = try unreportedFolders()
         var changed: [RelativePath] = []
         for (folder, lookup) in zip(folders, try lookUp(folders.map { absolute($0.path) })) {
@@ -214,7 +215,8 @@ final class FolderScan {
 
     /// Scans everything, or paths that may have changed.
     ///
-    /// - Throws: `FileError` for a pictures folder that cannot be read, with the index emptied if the folder is absent; `StorageError`.
+    /// - Throws: `FileError` for a pictures folder that cannot be read, with the index emptied if the folder is absent;
+    ///   `StorageError`.
     func scan(_ entries: [FolderWatcher.Entry]?) throws {
         defer { if isLarge { store.setCache(kibibytes: nil) } }
         isRebuilding = try index { try !$0.isComplete }
