@@ -87,6 +87,37 @@ struct ServerDifferenceTests {
         #expect(reason?.contains("Only the owner") == true)
     }
 
+    @Test func `a photo that entered the user's files is missing after it was deleted`()
+        async throws
+    {
+        let fixture = try SimulatedSession(photoCount: 1)
+        let server = fixture.server
+        let id = "\(server.publish { $0.owner = "bob" }.id)"
+        server.addAlbum("Trip (bob)", [id], isShared: true)
+        #expect(try await fixture.walk("shared:Trip (bob)") == [id])
+        server.change(id) { $0.owner = "ada" }
+        #expect(try await fixture.walk("all").contains(id))
+        server.delete(id)
+        await expectThrown(ProviderError.notFound) {
+            _ = try await fixture.session.setLiked(PhotoID(id), true)
+        }
+    }
+
+    @Test func `a photo that left the user's files is found in a shared album`() async throws {
+        let fixture = try SimulatedSession(photoCount: 2)
+        let server = fixture.server
+        let id = server.photos[0]
+        #expect(try await fixture.walk("all").contains(id))
+        server.change(id) { $0.owner = "bob" }
+        server.addAlbum("Trip (bob)", [id], isShared: true)
+        let listed = try await fixture.session.page("shared:Trip (bob)").photos
+        #expect(listed.map(\.photo.id.text) == [id])
+        #expect(try await fixture.session.fetchPhoto(PhotoID(id)) == listed.first)
+        await expectThrown(ProviderError.refused) {
+            _ = try await fixture.session.setLiked(PhotoID(id), true)
+        }
+    }
+
     @Test(arguments: [Version.v31, .v35])
     func `an album has the titles and paths of the user's own files`(version: Version) async throws
     {

@@ -18,7 +18,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
     private let listing = Mutex<(source: NextcloudSource, records: [FileRecord])?>(nil)
     /// Photos that are known only from albums, because other users own them.
     private let foreign = Mutex<Set<PhotoID>>([])
-    /// Photos that were in the files of the user.
+    /// Photos that were in the files of the user when they were last seen.
     private let own = Mutex<Set<PhotoID>>([])
     private let unchanged = Mutex(UnchangedPages())
     private let filter: TimedCache<FileFilter>
@@ -105,7 +105,7 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
             page = try await supported { mode in try await search.with(mode).memories(today) }
         case .album, .shared: return try await albumPage(source, after: start)
         }
-        remember(page.photos.map(\.photo.id), in: own)
+        remember(page.photos.map(\.photo.id), in: own, notIn: foreign)
         return page
     }
 
@@ -260,13 +260,18 @@ final class NextcloudSession: ServiceSession, RemoteLikes, RemoteImages {
         return nil
     }
 
-    /// Remembers which photos are in the files of the user.
+    /// Remembers which photos are in the files of the user. A photo may enter them or leave them.
     private func remember(_ records: [FileRecord]) {
-        remember(records.filter { !$0.isInAlbum }.map { PhotoID("\($0.id)") }, in: own)
-        remember(records.filter(\.isInAlbum).map { PhotoID("\($0.id)") }, in: foreign)
+        func ids(_ records: [FileRecord]) -> [PhotoID] { records.map { PhotoID("\($0.id)") } }
+        remember(ids(records.filter { !$0.isInAlbum }), in: own, notIn: foreign)
+        remember(ids(records.filter(\.isInAlbum)), in: foreign, notIn: own)
     }
 
-    private func remember(_ ids: [PhotoID], in known: borrowing Mutex<Set<PhotoID>>) {
+    private func remember(
+        _ ids: [PhotoID], in known: borrowing Mutex<Set<PhotoID>>,
+        notIn others: borrowing Mutex<Set<PhotoID>>
+    ) {
+        others.withLock { $0.subtract(ids) }
         known.withLock { if $0.count < Self.maximumRemembered { $0.formUnion(ids) } }
     }
 
