@@ -53,6 +53,22 @@ struct RemoteFeedTests {
         #expect(fixture.service.state.value.requests.count == requests)
     }
 
+    @Test func `sources whose IDs differ only in their bytes share no requests`() async throws {
+        let fixture = try await ServiceFixture(nine)
+        let sources = ["topic:\u{e9}", "topic:e\u{301}"]
+        var cursors: [String] = []
+        for source in sources { cursors.append(try await fixture.page(source).next) }
+        // As texts, both requests are equal.
+        let request = "\(sources[0]) 3"
+        fixture.update { $0.held = [request] }
+        let pages = zip(sources, cursors).map { source, cursor in
+            Task { try await fixture.page(source, cursor).ids }
+        }
+        try await fixture.waitForRequests(request, count: 2)
+        fixture.update { $0.held = [] }
+        for page in pages { #expect(try await page.value == Array(nine[3..<6])) }
+    }
+
     @Test(arguments: [false, true])
     func `an end is requested again after an hour or a restart`(isRestart: Bool) async throws {
         let five = Array(nine.prefix(5))

@@ -65,7 +65,7 @@ extension CachedFeed {
             // Photos that were added above since then would be mistaken for photos of the gap.
             _ = try await fetchTop(source)
         }
-        let merge = try await fills.run([source.text, gap.key]) { [self, gap] in
+        let merge = try await fills.run(Fill(source: source, key: gap.key)) { [self, gap] in
             try await fetch(source, part: gap, limit: limit)
         }
         if merge.isLost { throw ProviderError.staleCursor }
@@ -82,7 +82,7 @@ extension CachedFeed {
         part.isDoubtful =
             !session.hasStablePageTokens(in: source)
             && (isOld(part.received) || part.received < state.fetched)
-        return try await fills.run([source.text, part.key]) { [self, part] in
+        return try await fills.run(Fill(source: source, key: part.key)) { [self, part] in
             try await fetch(source, part: part, generation: state.generation)
         }
     }

@@ -29,8 +29,8 @@ final class CachedFeed {
     /// The number of responses for tops.
     var responseCount = 0
     let tops = SingleFlight<SourceID, FeedTables.Merge>()
-    /// The requests for parts below the tops, by the source and the key of the part.
-    let fills = SingleFlight<[String], FeedTables.Merge>()
+    /// The requests for parts below the tops.
+    let fills = SingleFlight<Fill, FeedTables.Merge>()
     private let photos = SingleFlight<PhotoID, CachedPhoto>()
     private let listings = SingleFlight<AccountID, [Source]>()
     /// Runs one merge at a time, so that other accounts wait for one transaction.
@@ -48,6 +48,12 @@ final class CachedFeed {
     private var pauses: [SourceID: Timestamp] = [:]
     /// The sources of which a part is refreshed in the background.
     private var partRefreshes: Set<SourceID> = []
+
+    /// A part below the top of a source. Sources are compared byte by byte, unlike their texts.
+    struct Fill: Hashable {
+        let source: SourceID
+        let key: String
+    }
 
     init(
         _ account: AccountID, _ session: any RemoteFeed, _ store: FeedStore, owner: RemoteService
