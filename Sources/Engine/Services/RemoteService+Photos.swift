@@ -221,7 +221,7 @@ extension RemoteService {
     /// Stores the size of an image as that of its photo, if the service does not state the size.
     private func measure(_ photo: PhotoID, _ key: ImageStore.Key) async {
         guard measuredImages.insert(key).inserted, let size = await stores.images.size(of: key),
-            !isForgotten
+            !isForgotten, !isClosed
         else { return }
         // Best effort: the size is read again after the next start.
         let changed = try? await stores.feeds.run(account) {
