@@ -42,8 +42,6 @@ struct ScriptedSession {
 
     init(_ respond: @escaping ScriptedHTTP.Answer) {
         http.answer.update { $0 = respond }
-        session = DailySession(
-            SessionPorts(http)
-                .at { Self.now })
+        session = DailySession(SessionPorts(http).at { Self.now })
     }
 }

@@ -56,8 +56,7 @@ struct ResponseTests {
     }
 
     @Test(arguments: [
-        ("\"mime\": \"image/jpeg\"", "\"mime\": 7"),
-        ("\"imageinfo\"", "\"imageinfos\""),
+        ("\"mime\": \"image/jpeg\"", "\"mime\": 7"), ("\"imageinfo\"", "\"imageinfos\""),
         ("https://upload.wikimedia.org", "ftp://upload.wikimedia.org"),
         ("https://upload.wikimedia.org", "http://127.0.0.1"),
         ("\"pageid\": 148273645", "\"pageid\": -1"),

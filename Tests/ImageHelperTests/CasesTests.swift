@@ -12,12 +12,11 @@ struct CasesTests {
     nonisolated private static let whole = [
         "alpha-zero.bmp", "animated.avif", "animated.jxl", "animated.png", "b-os2-16.bmp",
         "big.tiff", "compressed-exif.png", "d-dashes.jpg", "d-png-exif-prefixed.png",
-        "e-icc-gray-in-rgb.jpg",
-        "g-screen0.gif", "h-brand-late.heic", "inks-2x2.jpg", "j-brob.jxl", "o6-tiled.tif",
-        "o8-planar.tif", "offset-zero.bmp", "one-byte-short.bmp", "orientation-5-planar.tiff",
-        "orientation-6-palette.tiff", "orientation-7-tiled.tiff", "orientation-8-jpeg.tiff",
-        "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff", "rle4.bmp", "rle8.bmp",
-        "small-screen.gif", "subsampled.jpg", "t-a98-tiled.tif", "t-rgba-assoc.tif",
+        "e-icc-gray-in-rgb.jpg", "g-screen0.gif", "h-brand-late.heic", "inks-2x2.jpg", "j-brob.jxl",
+        "o6-tiled.tif", "o8-planar.tif", "offset-zero.bmp", "one-byte-short.bmp",
+        "orientation-5-planar.tiff", "orientation-6-palette.tiff", "orientation-7-tiled.tiff",
+        "orientation-8-jpeg.tiff", "os2-64.bmp", "p-noeoi.jpg", "reduced-first.tiff", "rle4.bmp",
+        "rle8.bmp", "small-screen.gif", "subsampled.jpg", "t-a98-tiled.tif", "t-rgba-assoc.tif",
         "tiled-16-bits.tiff", "tiled-palette.tiff",
     ]
 
@@ -209,10 +208,7 @@ struct CasesTests {
         #expect(try await fixture.size(fixture.output) == half)
     }
 
-    @Test(arguments: [
-        "Raw/none.dng", "Raw/small.nef", "Raw/small.cr3",
-        "Cases/t-dng.dng",
-    ])
+    @Test(arguments: ["Raw/none.dng", "Raw/small.nef", "Raw/small.cr3", "Cases/t-dng.dng"])
     func `a raw file without a large preview has no image`(name: String) async throws {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(sample: name)

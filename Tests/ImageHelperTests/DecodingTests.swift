@@ -24,28 +24,21 @@ struct DecodingTests {
 
     nonisolated private static let plain = [
         "plain.jpg", "progressive.jpg", "srgb.jpg", "inks.jpg", "plain.png", "palette.png",
-        "deep.png",
-        "interlaced.png", "plain.webp", "lossless.webp", "animated.webp", "plain.gif",
-        "interlaced.gif",
-        "animated.gif", "plain.tiff", "lzw.tiff", "jpeg.tiff", "inks.tiff", "palette.tiff",
-        "deep.tiff",
-        "tiled.tiff", "tiled-inks.tiff", "plain.bmp", "palette.bmp", "alpha.bmp", "high.bmp",
-        "plain.heic",
-        "plain.avif",
-        "plain.jxl", "lossy.jxl", "jpeg.jxl",
+        "deep.png", "interlaced.png", "plain.webp", "lossless.webp", "animated.webp", "plain.gif",
+        "interlaced.gif", "animated.gif", "plain.tiff", "lzw.tiff", "jpeg.tiff", "inks.tiff",
+        "palette.tiff", "deep.tiff", "tiled.tiff", "tiled-inks.tiff", "plain.bmp", "palette.bmp",
+        "alpha.bmp", "high.bmp", "plain.heic", "plain.avif", "plain.jxl", "lossy.jxl", "jpeg.jxl",
     ]
 
     @Test(arguments: plain) func `a sample has its colors`(name: String) async throws {
-        try await expect(
-            [Self.red, Self.green, Self.blue, Self.white], in: name, atMost: 40)
+        try await expect([Self.red, Self.green, Self.blue, Self.white], in: name, atMost: 40)
     }
 
     @Test(arguments: [
         "swapped.jpg", "swapped.png", "swapped.webp", "swapped.tiff", "swapped.avif", "swapped.bmp",
     ])
     func `the embedded profile of a sample is applied`(name: String) async throws {
-        try await expect(
-            [Self.green, Self.red, Self.blue, Self.white], in: name, atMost: 40)
+        try await expect([Self.green, Self.red, Self.blue, Self.white], in: name, atMost: 40)
     }
 
     @Test(
@@ -115,8 +108,7 @@ struct DecodingTests {
 
     @Test(arguments: [
         "plain.jpg", "plain.png", "plain.webp", "plain.gif", "plain.tiff", "plain.bmp",
-        "plain.heic",
-        "plain.jxl",
+        "plain.heic", "plain.jxl",
     ])
     func `an image is scaled to the requested size, and never enlarged`(name: String) async throws {
         let fixture = try ImageHelperFixture()
@@ -147,8 +139,7 @@ struct DecodingTests {
 
     @Test func `the memory of pixels cannot be changed`() async throws {
         let fixture = try ImageHelperFixture()
-        let image = try await fixture.pixels(
-            try fixture.file(sample: "plain.png"))
+        let image = try await fixture.pixels(try fixture.file(sample: "plain.png"))
         let memory = UnsafeMutableRawPointer(mutating: image.bytes.baseAddress)
         #expect(mprotect(memory, image.bytes.count, PROT_READ | PROT_WRITE) != 0)
     }

@@ -10,8 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct HostileImageTests {
     private static let broken: [(String, [UInt8])] = [
-        ("an empty file", []),
-        ("an HTML page", Array("<!DOCTYPE html><title>404</title>".utf8)),
+        ("an empty file", []), ("an HTML page", Array("<!DOCTYPE html><title>404</title>".utf8)),
         ("a truncated JPEG", Array(TestImages.jpeg(400, 300)[..<600])),
         ("a truncated PNG", Array(TestImages.png(4000, 300).dropLast(20))),
         ("a JPEG header without a body", [0xff, 0xd8, 0xff, 0xe0, 0, 0x10]),

@@ -13,8 +13,7 @@ import Translation
 struct ImageHelperClientTests {
     @Test func `a probe returns the upright size and the date in UTC`() async throws {
         let fixture = try ImageHelperFixture()
-        let exif = TestImages.exif(
-            orientation: 6, taken: "2024:02:29 12:00:00", offset: "+01:00")
+        let exif = TestImages.exif(orientation: 6, taken: "2024:02:29 12:00:00", offset: "+01:00")
         let photo = try fixture.file(TestImages.jpeg(40, 30, exif: exif))
         let facts = try await fixture.client.probe(photo, inBackground: false)
         #expect(facts.width == 30 && facts.height == 40)

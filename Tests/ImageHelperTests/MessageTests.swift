@@ -88,8 +88,7 @@ struct MessageTests {
     @Test func `a value that is decoded from random bytes can be encoded`() throws {
         let seed = Simulation.seed
         var random = SeededRandom(seed: seed)
-        let messages =
-            try Self.jobs.map { try #require($0.message) } + Self.replies.map(\.message)
+        let messages = try Self.jobs.map { try #require($0.message) } + Self.replies.map(\.message)
         var decodedCount = 0
         for round in 0..<8000 {
             var bytes: [UInt8]

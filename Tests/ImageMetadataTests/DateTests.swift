@@ -215,8 +215,7 @@ struct DateTests {
                 Samples.png[..<8] + chunk("IHDR", Samples.big(4, 4) + Samples.big(3, 4) + [8])
                 + chunk("IDAT", [UInt8](repeating: 0, count: 100_000)) + chunk(type, data)
                 + chunk("IEND", [])
-            return ImageHeader(
-                Bytes(Array(file)), format: .png, { _, bytes in bytes.reversed() })?
+            return ImageHeader(Bytes(Array(file)), format: .png, { _, bytes in bytes.reversed() })?
                 .taken
         }
         let block = Self.exif([.text(0x9003, Self.text)])
@@ -254,15 +253,13 @@ struct DateTests {
             let image = [[UInt8]](repeating: part, count: count).joined()
             let file =
                 Samples.png[..<33] + image + chunk("IDAT", [1, 2, 3])
-                + chunk("eXIf", Self.exif([.text(0x9003, Self.text), preview]))
-                + chunk("IEND", [])
+                + chunk("eXIf", Self.exif([.text(0x9003, Self.text), preview])) + chunk("IEND", [])
             #expect(ImageHeader(Bytes(Array(file)), format: .png)?.taken == Self.time)
             #expect(PNGFile.metadata(Bytes(Array(file))).count == 4)
         }
         // Parts of different lengths.
         let parts = (0..<12_000).flatMap { chunk("IDAT", [UInt8](repeating: 0, count: 1 + $0 % 2)) }
-        let file =
-            Samples.png[..<33] + parts + chunk("eXIf", Self.exif([.text(0x9003, Self.text)]))
+        let file = Samples.png[..<33] + parts + chunk("eXIf", Self.exif([.text(0x9003, Self.text)]))
         #expect(ImageHeader(Bytes(Array(file)), format: .png)?.taken == Self.time)
     }
 
@@ -319,8 +316,7 @@ struct DateTests {
                 + box("iprp", sizes + uses) + box("iref", big(0, 4) + references)
             return box("meta", big(0, 4) + boxes)
         }
-        let file =
-            head + meta(head.count + meta(0).count + 8) + box("mdat", items.flatMap(\.block))
+        let file = head + meta(head.count + meta(0).count + 8) + box("mdat", items.flatMap(\.block))
         return ImageHeader(Bytes(file), format: .heic)?.taken
     }
 

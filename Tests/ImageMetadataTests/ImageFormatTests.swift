@@ -3,16 +3,11 @@ import Testing
 
 @Suite struct ImageFormatTests {
     private static let samples: [(String, ImageFormat)] = [
-        ("\u{ff}\u{d8}\u{ff}\u{e0}", .jpeg),
-        ("\u{89}PNG\r\n\u{1a}\n", .png),
-        ("RIFF\0\0\0\0WEBPVP8 ", .webP),
-        ("GIF89a", .gif),
-        ("II*\0\u{8}\0\0\0", .tiff),
-        ("\0\0\0\u{18}ftypavif\0\0\0\0mif1", .avif),
-        ("\0\0\0\u{18}ftypmif1\0\0\0\0heic", .heic),
-        ("\0\0\0\u{18}ftypmif1\0\0\0\0miaf", .heic),
-        ("\0\0\0\u{1c}ftypmif1\0\0\0\0miafavif", .avif),
-        ("\u{ff}\n\0", .jpegXL),
+        ("\u{ff}\u{d8}\u{ff}\u{e0}", .jpeg), ("\u{89}PNG\r\n\u{1a}\n", .png),
+        ("RIFF\0\0\0\0WEBPVP8 ", .webP), ("GIF89a", .gif),
+        ("II*\0\u{8}\0\0\0", .tiff), ("\0\0\0\u{18}ftypavif\0\0\0\0mif1", .avif),
+        ("\0\0\0\u{18}ftypmif1\0\0\0\0heic", .heic), ("\0\0\0\u{18}ftypmif1\0\0\0\0miaf", .heic),
+        ("\0\0\0\u{1c}ftypmif1\0\0\0\0miafavif", .avif), ("\u{ff}\n\0", .jpegXL),
     ]
 
     @Test(arguments: samples)

@@ -15,8 +15,7 @@ struct ImageHeaderTests {
 
     @Test func `the size is read from every format`() throws {
         for (format, bytes) in Self.files {
-            let header = try #require(
-                ImageHeader(Bytes(bytes), format: format), "\(format)")
+            let header = try #require(ImageHeader(Bytes(bytes), format: format), "\(format)")
             #expect(header.shownSize == (300, 400), "\(format)")
         }
     }
@@ -204,8 +203,7 @@ struct ImageHeaderTests {
     @Test func `reading a written PNG file returns its size and texts`() throws {
         let texts = ["Thumb::URI": "file:///a%20b", "Thumb::MTime": "7"]
         for (width, height) in [(1, 1), (1000, 700)] {
-            let file = Bytes(
-                PNGFile.plain(0x123456, width: width, height: height, texts: texts))
+            let file = Bytes(PNGFile.plain(0x123456, width: width, height: height, texts: texts))
             #expect(PNGFile.texts(file) == texts)
             let header = try #require(ImageHeader(file, format: .png))
             #expect(header.shownSize == (width, height))

@@ -206,8 +206,8 @@ struct OriginTests {
             ([.text(1, "south ")], -north, east),
             // Minutes and seconds are missing.
             (
-                [.rationals(2, [(485, 10)]), .rationals(4, [(2, 1), (301_200, 10_000)])],
-                48.5, 2.502
+                [.rationals(2, [(485, 10)]), .rationals(4, [(2, 1), (301_200, 10_000)])], 48.5,
+                2.502
             ),
             (
                 [

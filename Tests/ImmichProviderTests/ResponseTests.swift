@@ -126,8 +126,7 @@ struct ResponseTests {
         (401, #"{"message":"Invalid API key"}"#, ProviderError.unauthorized),
         (401, "{}", .otherLogin("photos.example")),
         (401, "401 Unauthorized", .otherLogin("photos.example")),
-        (511, "<html>", .otherLogin("photos.example")),
-        (429, "{}", .rateLimited(until: nil)),
+        (511, "<html>", .otherLogin("photos.example")), (429, "{}", .rateLimited(until: nil)),
         (
             403, #"{"message":"Missing required permission: asset.read"}"#,
             .denied(

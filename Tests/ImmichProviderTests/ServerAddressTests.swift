@@ -71,7 +71,6 @@ struct ServerAddressTests {
                         username: "ada@photos.example", server: "photos.example",
                         userID: "00000000-0000-4000-8000-000000000009"))
         }
-        #expect(
-            Set(http.requests.value.map(\.url)) == ["https://photos.example/api/users/me"])
+        #expect(Set(http.requests.value.map(\.url)) == ["https://photos.example/api/users/me"])
     }
 }

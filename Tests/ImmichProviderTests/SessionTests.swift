@@ -214,8 +214,7 @@ struct SessionTests {
     {
         let fixture = try SimulatedSession(permissions: ["asset.read"])
         fixture.server.addAlbum("Alps", [])
-        #expect(
-            try await fixture.session.sources().map(\.id.text) == ["all", "likes", "memories"])
+        #expect(try await fixture.session.sources().map(\.id.text) == ["all", "likes", "memories"])
         let notices = await fixture.session.finalNotices().last ?? []
         #expect(
             ["album.read", "person.read", "stack.read"].elementsEqual(notices) {
@@ -239,8 +238,7 @@ struct SessionTests {
         let other = server.addAlbum("Bob", Array(foreign.prefix(10))) { $0.isShared = true }
         let photos = try await fixture.session.walk("album:\(mixed.id)")
         #expect(photos.map(\.photo.id.text) == [own[1], own[3]] + foreign.reversed())
-        #expect(
-            try await fixture.walk("album:\(other.id)") == foreign.prefix(10).reversed())
+        #expect(try await fixture.walk("album:\(other.id)") == foreign.prefix(10).reversed())
         #expect(photos.map(\.photo.author).prefix(3) == [nil, nil, "Bob"])
         // A photo of the user is the same in each source.
         #expect(try await fixture.session.page("all").photos[1] == photos[0])
@@ -400,8 +398,7 @@ struct SessionTests {
     }
 
     @Test(
-        arguments: [Version.v1_133, .v2, .v3, .v3_1, .v3_2],
-        ["all", "likes", "person", "album"])
+        arguments: [Version.v1_133, .v2, .v3, .v3_1, .v3_2], ["all", "likes", "person", "album"])
     func `a walk has all photos although photos of earlier pages leave the source`(
         version: Version, kind: String
     ) async throws {

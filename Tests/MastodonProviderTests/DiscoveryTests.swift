@@ -121,8 +121,7 @@ struct DiscoveryTests {
     }
 
     @Test(arguments: [
-        "{}", "[]", #"{"version":"1.0"}"#,
-        #"{"version":7,"uri":"x","title":"x"}"#,
+        "{}", "[]", #"{"version":"1.0"}"#, #"{"version":7,"uri":"x","title":"x"}"#,
         #"{"error":"This API requires an authenticated user"}"#, "",
     ])
     func `a server without the API is not supported`(body: String) async throws {
@@ -296,9 +295,8 @@ struct DiscoveryTests {
 
     @Test(arguments: [
         "https://10.0.0.1/users/ada", "https://localhost/users/ada",
-        "http://social.photos.example/",
-        "https://social.photos.example:8443/users/ada", "https://photos.example/users/ada", "x",
-        "https://elsewhere.example/users/ada",
+        "http://social.photos.example/", "https://social.photos.example:8443/users/ada",
+        "https://photos.example/users/ada", "x", "https://elsewhere.example/users/ada",
     ])
     func `a document without a valid server is ignored`(address: String) async throws {
         let text = await expectThrown(ProviderError.notSupported) {

@@ -56,8 +56,7 @@ struct RefusalTests {
 
     @Test func `the rate limit ends at the time of the server`() throws {
         let limited = try recordings.response("error_429")
-        #expect(
-            error(limited) == .rateLimited(until: Timestamp(rfc3339: "2026-08-01T13:55:01Z")))
+        #expect(error(limited) == .rateLimited(until: Timestamp(rfc3339: "2026-08-01T13:55:01Z")))
         #expect(
             error(.json("", status: 429, ["Retry-After": "60"]))
                 == .rateLimited(until: Fixture.now + .seconds(60)))
@@ -71,8 +70,7 @@ struct RefusalTests {
                 "X-RateLimit-Limit": "300", "X-RateLimit-Remaining": "0",
                 "X-RateLimit-Reset": reset, "Date": date,
             ]
-            #expect(
-                RateLimit(headers, now: Fixture.now)?.reset == Fixture.now + .seconds(301))
+            #expect(RateLimit(headers, now: Fixture.now)?.reset == Fixture.now + .seconds(301))
         }
     }
 

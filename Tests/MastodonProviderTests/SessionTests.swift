@@ -51,8 +51,7 @@ struct SessionTests {
         ("takahe/0.11.0", "/timelines/public?limit=40"),
     ])
     func `the public source covers all servers`(version: String, path: String) async throws {
-        let fixture = Fixture(
-            instance: .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#))
+        let fixture = Fixture(instance: .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#))
         for _ in 0..<2 { _ = try await fixture.session.page("public") }
         #expect(fixture.requestLines.suffix(2) == [path, path])
         // The dialect is requested once.
@@ -156,8 +155,7 @@ struct SessionTests {
         .replacing(#""url":"https://files.example/a.jpg","#, with: "")
         let fixture = Fixture(responding: .json(Sample.list(status)))
         for _ in 0..<2 {
-            #expect(
-                ids(try await fixture.session.page("home")) == ["1.b"])
+            #expect(ids(try await fixture.session.page("home")) == ["1.b"])
         }
         let notices = await fixture.session.finalNotices()
         #expect(
@@ -177,14 +175,12 @@ struct SessionTests {
             _ = try await fixture.session.page("home")
         }
         let notices = await fixture.session.finalNotices()
-        let one =
-            "An image of photos.example is omitted, because the server has not processed it."
+        let one = "An image of photos.example is omitted, because the server has not processed it."
         #expect(notices.count == 4)
         #expect(notices.first == [one] && notices.dropFirst(2) == [[one], []])
     }
 
-    @Test func `an image of a post that was deleted is no longer counted as omitted`()
-        async throws
+    @Test func `an image of a post that was deleted is no longer counted as omitted`() async throws
     {
         let fixture = Fixture(responding: .json("[]"))
         for (source, ids) in [("home", ["2", "1"]), ("home", ["1"]), ("local", []), ("home", [])] {

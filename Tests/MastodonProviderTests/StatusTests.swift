@@ -21,8 +21,7 @@ struct StatusTests {
     }
 
     @Test func `all fields of a recorded image are mapped`() throws {
-        let remote = try #require(
-            try recorded("status_with_image_alt_focus_mastodon.social").first)
+        let remote = try #require(try recorded("status_with_image_alt_focus_mastodon.social").first)
         let photo = remote.photo
         #expect(photo.id.text == "110447003454258227.110447002079181641")
         #expect(photo.created == Timestamp(rfc3339: "2023-05-28T15:25:28Z"))
@@ -42,8 +41,7 @@ struct StatusTests {
         #expect(remote.hasLikeState)
         #expect(photo.isSensitive == true)
         #expect(photo.mediaType == "image/jpeg")
-        #expect(
-            remote.images[.full]?.hasSuffix("/original/97232afa341c291e.jpg") == true)
+        #expect(remote.images[.full]?.hasSuffix("/original/97232afa341c291e.jpg") == true)
         #expect(remote.images[.small]?.hasSuffix("/small/97232afa341c291e.jpg") == true)
     }
 

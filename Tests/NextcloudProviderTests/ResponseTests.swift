@@ -27,14 +27,11 @@ struct ResponseTests {
             HTTPResponse(
                 status: 503, headers: ["X-Nextcloud-Maintenance-Mode": "1", "Retry-After": "120"],
                 url: ""))
-        #expect(
-            maintenance == .failed("cloud.example is in maintenance mode; try again later."))
-        #expect(
-            await pageError(HTTPResponse(status: 429, url: "")) == .rateLimited(until: nil))
+        #expect(maintenance == .failed("cloud.example is in maintenance mode; try again later."))
+        #expect(await pageError(HTTPResponse(status: 429, url: "")) == .rateLimited(until: nil))
         let limited = await pageError(
             HTTPResponse(status: 429, headers: ["Retry-After": "60"], url: ""))
-        #expect(
-            limited == .rateLimited(until: Timestamp(secondsSince1970: 1_785_592_500)))
+        #expect(limited == .rateLimited(until: Timestamp(secondsSince1970: 1_785_592_500)))
         let untrusted = await pageError(
             .json(
                 "<!DOCTYPE html><h2>Access through untrusted domain</h2> trusted domain",
@@ -101,8 +98,7 @@ struct ResponseTests {
         "/a.jpg?x=1", "/a#b",
     ])
     func `a file with an invalid path is left out`(path: String) async throws {
-        let session = ScriptedSession(responding: .json(document(path: path), status: 207))
-            .session
+        let session = ScriptedSession(responding: .json(document(path: path), status: 207)).session
         #expect(try await session.page("all").photos.isEmpty)
     }
 
@@ -325,9 +321,7 @@ struct ResponseTests {
         let ports = SessionPorts(http)
         let found = try await NextcloudProvider().identify(
             AccountIdentity(username: "ada@mail.example", server: "cloud.example/a"), ports)
-        #expect(
-            found
-                == AccountIdentity(username: "ada", server: "cloud.example/a", userID: "ada"))
+        #expect(found == AccountIdentity(username: "ada", server: "cloud.example/a", userID: "ada"))
         #expect(http.requests.value.first?.headers["OCS-APIRequest"] == "true")
     }
 }

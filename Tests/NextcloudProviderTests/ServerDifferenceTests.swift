@@ -29,8 +29,7 @@ struct ServerDifferenceTests {
         fixture.server.change(id) { $0.modified = $0.modified + 60 }
         let after = try await fixture.session.fetchPhoto(PhotoID(id))
         for size in before.images.keys { #expect(before.images[size] != after.images[size]) }
-        #expect(
-            fixture.session.downloadAddress(before) != fixture.session.downloadAddress(after))
+        #expect(fixture.session.downloadAddress(before) != fixture.session.downloadAddress(after))
         for url in after.images.values { #expect(try await status(url, fixture) == 200) }
     }
 

@@ -31,8 +31,7 @@ struct SessionTests {
             ])
         #expect(sources[3].count == 30)
         #expect(sources[3].cover?.text == server.photos[0])
-        #expect(
-            try await fixture.walk("album:Alps & sea: 2026") == Array(server.photos.prefix(30)))
+        #expect(try await fixture.walk("album:Alps & sea: 2026") == Array(server.photos.prefix(30)))
         #expect(try await fixture.walk("shared:Trip (bob)") == Array(server.photos.suffix(3)))
         #expect(try await session.setLiked(PhotoID(liked[0]), false) == nil)
         #expect(server.likes(of: "ada") == Set(liked.dropFirst()))
@@ -196,8 +195,7 @@ struct SessionTests {
         let server = fixture.server
         let today = CalendarDate(local: .now)
         func taken(_ years: Int, _ seconds: Int) -> String {
-            let day = Moment(
-                year: today.year - years, month: today.month, day: today.day)
+            let day = Moment(year: today.year - years, month: today.month, day: today.day)
             return "\(server.publish { $0.taken = day + seconds }.id)"
         }
         let late = taken(1, 86_399)

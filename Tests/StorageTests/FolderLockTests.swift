@@ -49,8 +49,7 @@ import Testing
         let file = open("\(path)/imagefeedd.lock", O_WRONLY)
         write(file, text, text.utf8.count)
         close(file)
-        #expect(
-            FolderLock(folder: path).attempt() == .inUse(processID: nil, host: nil))
+        #expect(FolderLock(folder: path).attempt() == .inUse(processID: nil, host: nil))
     }
 
     @Test func `a holder on another host is reported by its host name`() throws {
@@ -60,9 +59,7 @@ import Testing
         let file = open("\(path)/imagefeedd.lock", O_WRONLY | O_TRUNC)
         write(file, "1 elsewhere\n", 12)
         close(file)
-        #expect(
-            FolderLock(folder: path).attempt()
-                == .inUse(processID: nil, host: "elsewhere"))
+        #expect(FolderLock(folder: path).attempt() == .inUse(processID: nil, host: "elsewhere"))
     }
 
     @Test func `a folder that cannot be created is unavailable`() throws {

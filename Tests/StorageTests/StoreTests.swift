@@ -106,9 +106,7 @@ extension Database {
         }
         let newer = TableFormat(
             "a", version: 3, sql: "CREATE TABLE a (b, c, d)",
-            steps: [
-                "ALTER TABLE a ADD COLUMN c DEFAULT 2", "ALTER TABLE a ADD COLUMN d DEFAULT 3",
-            ])
+            steps: ["ALTER TABLE a ADD COLUMN c DEFAULT 2", "ALTER TABLE a ADD COLUMN d DEFAULT 3"])
         for _ in 0..<2 {
             let store = durable([newer])
             let values = try store.runAndWait { database in
@@ -148,8 +146,7 @@ extension Database {
     // MARK: Damage
 
     @Test(arguments: [
-        "UPDATE format SET version = 0",
-        "DELETE FROM format WHERE name = 'likes'",
+        "UPDATE format SET version = 0", "DELETE FROM format WHERE name = 'likes'",
         "DROP TABLE format",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = replace(sql, 'is_logged_in', 'is_logged_iN_')",
         "PRAGMA writable_schema = 1; UPDATE sqlite_master SET sql = 'CREATE TABLE setting (key' WHERE name = 'setting'",
@@ -289,9 +286,7 @@ extension Database {
         try folder.write("journal", to: "data/data.sqlite-journal")
         #expect(try durable().runAndWait { try $0.count("account") } == 0)
         #expect(
-            try names == [
-                "data.sqlite", "data.sqlite.damaged-1", "data.sqlite.damaged-1-journal",
-            ])
+            try names == ["data.sqlite", "data.sqlite.damaged-1", "data.sqlite.damaged-1-journal"])
     }
 
     @Test func `a journal that is set aside without a file is named`() throws {

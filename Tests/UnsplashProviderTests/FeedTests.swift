@@ -90,8 +90,7 @@ struct FeedTests {
         #expect(page.photos.map(\.photo.id.text) == ["p19"])
         #expect(page.next == "20.2500")
         // Photos are added to topics at any position: no page is skipped.
-        let topic = try await Self.paged(2500)
-            .session.page("topic:sea", from: "3.2000")
+        let topic = try await Self.paged(2500).session.page("topic:sea", from: "3.2000")
         #expect(topic.photos.map(\.photo.id.text) == ["p3"])
     }
 

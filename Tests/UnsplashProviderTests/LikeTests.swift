@@ -11,8 +11,7 @@ struct LikeTests {
         let fixture = Fixture { $0.method == .post ? liked : unliked }
         #expect(try await fixture.session.setLiked(PhotoID("-a_1"), true) == 582)
         #expect(try await fixture.session.setLiked(PhotoID("-a_1"), false) == 581)
-        #expect(
-            fixture.requestLines == ["POST /photos/-a_1/like", "DELETE /photos/-a_1/like"])
+        #expect(fixture.requestLines == ["POST /photos/-a_1/like", "DELETE /photos/-a_1/like"])
     }
 
     @Test(arguments: [(204, ""), (200, "ok"), (201, "{}"), (200, #"{"photo":{"likes":-1}}"#)])

@@ -44,8 +44,7 @@ struct PhotoTests {
             #expect(remote.photo.mediaType == "image/jpeg")
             #expect(remote.hasLikeState)
             for link in [remote.photo.url, remote.photo.authorURL] {
-                #expect(
-                    link?.hasSuffix("?utm_source=image_feed&utm_medium=referral") == true)
+                #expect(link?.hasSuffix("?utm_source=image_feed&utm_medium=referral") == true)
             }
             #expect(remote.note.hasPrefix("https://api.unsplash.com/photos/"))
         }
@@ -65,8 +64,7 @@ struct PhotoTests {
         photo.description = "A woman looking at a contract on DocuSign from a iPhone"
         photo.author = "DocuSign"
         photo.authorUsername = "docusign"
-        photo.authorURL =
-            "https://unsplash.com/@docusign?utm_source=image_feed&utm_medium=referral"
+        photo.authorURL = "https://unsplash.com/@docusign?utm_source=image_feed&utm_medium=referral"
         photo.url =
             "https://unsplash.com/photos/uI-fScjuXnI?utm_source=image_feed&utm_medium=referral"
         photo.license = "Unsplash License"
@@ -132,8 +130,7 @@ struct PhotoTests {
         (#""premium":true"#, false), (#""plus":true"#, false),
         (#""asset_type":"illustration""#, false),
         (#""asset_type":"photo","premium":false,"plus":false"#, true),
-        (#""asset_type":null"#, true),
-        (#""sponsorship":{"tagline":"x"}"#, true),
+        (#""asset_type":null"#, true), (#""sponsorship":{"tagline":"x"}"#, true),
     ])
     func `illustrations and paid photos are omitted`(
         fields: String, isShown: Bool
@@ -182,8 +179,7 @@ struct PhotoTests {
         let photo = try #require(
             try Self.photo(#""links":{"html":"https://unsplash.com/a#top"}"#)
         ).photo
-        #expect(
-            photo.url == "https://unsplash.com/a?utm_source=image_feed&utm_medium=referral#top")
+        #expect(photo.url == "https://unsplash.com/a?utm_source=image_feed&utm_medium=referral#top")
     }
 
     @Test func `texts are sanitized and truncated`() throws {

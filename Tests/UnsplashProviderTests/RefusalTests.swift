@@ -39,8 +39,7 @@ struct RefusalTests {
         let denied = Self.error(
             try recordings.response("error_403_missing_scope"), .like(PhotoID("a")))
         #expect(denied?.isCase(of: ProviderError.denied) == true)
-        #expect(
-            denied?.message.contains("like photos (OAuth error: missing permissions)") == true)
+        #expect(denied?.message.contains("like photos (OAuth error: missing permissions)") == true)
     }
 
     @Test(arguments: ["", "{}", "Unauthorized", #"{"error":"unauthorized"}"#, "<html>"])
@@ -67,8 +66,7 @@ struct RefusalTests {
         status: Int, body: String, headers: HTTPHeaders, seconds: Int64
     ) {
         let until = Self.now + .seconds(seconds)
-        #expect(
-            Self.error(.json(body, status: status, headers)) == .rateLimited(until: until))
+        #expect(Self.error(.json(body, status: status, headers)) == .rateLimited(until: until))
     }
 
     @Test func `a rate limit at a full hour ends an hour later`() {

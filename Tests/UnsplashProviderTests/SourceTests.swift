@@ -27,9 +27,7 @@ struct SourceTests {
         #expect(UnsplashSource(SourceID(id)) == nil)
     }
 
-    @Test(arguments: [
-        (nil, 1, nil), ("2", 2, nil), ("7.220922", 7, 220922), ("1.0", 1, 0),
-    ])
+    @Test(arguments: [(nil, 1, nil), ("2", 2, nil), ("7.220922", 7, 220922), ("1.0", 1, 0)])
     func `a page token has a page number and a total`(text: String?, number: Int, total: Int?)
         throws
     {
