@@ -130,9 +130,7 @@ struct CasesTests {
     func `a kind of image that no library decodes is not supported`(
         name: String, reason: String
     ) async throws {
-        await #expect {
-            _ = try await pixels(name)
-        } throws: { error in
+        await #expect { _ = try await pixels(name) } throws: { error in
             guard case ImageProcessorError.notSupported(let message) = error else { return false }
             return "\(message)".contains(reason) && "\(message)".contains("not supported")
         }

@@ -53,9 +53,7 @@ struct DecodingTests {
         ] as [(String, Pixel)])
     func `the colors that a gamma or a profile describes are converted`(
         name: String, color: Pixel
-    ) async throws {
-        try await expect([color, color, color, color], in: name, atMost: 2)
-    }
+    ) async throws { try await expect([color, color, color, color], in: name, atMost: 2) }
 
     @Test(arguments: [(31_270, true), (31_271, true), (34_570, false)] as [(UInt32, Bool)])
     func `a PNG file with the chromaticities and about the gamma of sRGB is sRGB`(
@@ -171,9 +169,7 @@ struct DecodingTests {
         _ = try await fixture.client.probe(path, inBackground: false)
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
-        let job = Task {
-            try await fixture.scale(path, pixels: 9)
-        }
+        let job = Task { try await fixture.scale(path, pixels: 9) }
         try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
         kill(process, SIGBUS)
         kill(process, SIGCONT)

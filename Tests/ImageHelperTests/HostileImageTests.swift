@@ -65,9 +65,7 @@ struct HostileImageTests {
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         // The helper may end before it has the job. Then a new helper performs the job.
         var hasFailed = false
-        for _ in 0..<20 where !hasFailed {
-            hasFailed = try await failsAfterCrash(photo, fixture)
-        }
+        for _ in 0..<20 where !hasFailed { hasFailed = try await failsAfterCrash(photo, fixture) }
         #expect(hasFailed)
         await #expect(throws: ImageProcessorError.damaged) {
             try await fixture.scale(photo, pixels: 10)
@@ -86,9 +84,7 @@ struct HostileImageTests {
         _ = try await fixture.client.probe(other, inBackground: false)
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
-        let job = Task {
-            try await fixture.scale(photo, pixels: 10)
-        }
+        let job = Task { try await fixture.scale(photo, pixels: 10) }
         // The job is about to start when its temporary file exists.
         try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
         let next = Task { try await fixture.client.probe(other, inBackground: false) }

@@ -103,9 +103,7 @@ struct ImageHelperClientTests {
         }
         await #expect(
             throws: ImageProcessorError.notReadable(Message(verbatim: "The file does not exist."))
-        ) {
-            try await fixture.scale(Array("/nowhere".utf8), pixels: 10)
-        }
+        ) { try await fixture.scale(Array("/nowhere".utf8), pixels: 10) }
         #expect(!fixture.outputExists())
     }
 }

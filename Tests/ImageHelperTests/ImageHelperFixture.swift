@@ -97,7 +97,5 @@ final class ImageHelperFixture {
     }
 
     /// Waits until the helper process has ended.
-    func waitForHelperExit() async throws {
-        try await poll { client.processID == nil }
-    }
+    func waitForHelperExit() async throws { try await poll { client.processID == nil } }
 }

@@ -65,9 +65,7 @@ struct SlowFileTests {
         let threads = FileThreads(.wide)
         let fixture = try ImageHelperFixture(limits, program: program, files: threads)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
-        await #expect(throws: Self.noResponse) {
-            try await fixture.scale(photo, pixels: 10)
-        }
+        await #expect(throws: Self.noResponse) { try await fixture.scale(photo, pixels: 10) }
         #expect(!fixture.outputExists())
         #expect(threads.isUnavailable(photo))
         await #expect(throws: Self.noResponse) {

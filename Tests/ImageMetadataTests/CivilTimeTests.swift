@@ -106,9 +106,7 @@ struct CivilTimeTests {
         ] as [(String, Int64?)])
     func `a date with the day first in a file name is read unless the month may be first`(
         name: String, seconds: Int64?
-    ) {
-        #expect(CivilTime(fileName: name.utf8)?.seconds == seconds)
-    }
+    ) { #expect(CivilTime(fileName: name.utf8)?.seconds == seconds) }
 
     @Test(
         arguments: [

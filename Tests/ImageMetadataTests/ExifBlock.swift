@@ -15,9 +15,7 @@ struct ExifBlock {
             Field(tag: tag, type: 4, count: 1, data: Samples.big(value, 4))
         }
 
-        static func text(_ tag: Int, _ text: String) -> Field {
-            bytes(tag, Array(text.utf8) + [0])
-        }
+        static func text(_ tag: Int, _ text: String) -> Field { bytes(tag, Array(text.utf8) + [0]) }
 
         static func bytes(_ tag: Int, _ bytes: [UInt8]) -> Field {
             Field(tag: tag, type: 2, count: bytes.count, data: bytes)

@@ -150,9 +150,7 @@ struct OriginTests {
         ] as [(String?, String?, String?)])
     func `the camera is the model, with the maker if it is missing`(
         make: String?, model: String?, camera: String?
-    ) {
-        #expect(self.camera(make, model) == camera)
-    }
+    ) { #expect(self.camera(make, model) == camera) }
 
     @Test func `a name that is too long or not UTF-8 is left out`() {
         #expect(camera(nil, String(repeating: "x", count: 255))?.count == 255)

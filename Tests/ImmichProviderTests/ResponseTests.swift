@@ -186,9 +186,7 @@ struct ResponseTests {
             request.url.hasSuffix("/server/version")
                 ? .json(#"{"major":3,"minor":0,"patch":0}"#) : .json(body, status: 403)
         }.session
-        await #expect(throws: expected) {
-            try await session.setLiked(PhotoID(Self.id), true)
-        }
+        await #expect(throws: expected) { try await session.setLiked(PhotoID(Self.id), true) }
     }
 
     @Test func `a ThumbHash has an average colour`() throws {

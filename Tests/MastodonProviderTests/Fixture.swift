@@ -35,9 +35,7 @@ struct Fixture {
     }
 
     /// The methods and addresses of the requests, without the base address of the API.
-    var requestLines: [String] {
-        http.requestLines(withoutPrefix: "https://photos.example/api/v1")
-    }
+    var requestLines: [String] { http.requestLines(withoutPrefix: "https://photos.example/api/v1") }
 }
 
 /// Statuses in the format of the API.

@@ -28,9 +28,7 @@ struct ServerTests {
 
     private func expected(
         _ server: SimulatedMastodon, _ software: Software = .mastodon
-    ) -> [String] {
-        server.statuses.flatMap { $0.photos(software) }
-    }
+    ) -> [String] { server.statuses.flatMap { $0.photos(software) } }
 
     @Test(arguments: Software.all, [1, 41, 61])
     func `every server shows its home timeline once`(software: Software, count: Int) async throws {

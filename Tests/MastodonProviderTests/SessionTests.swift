@@ -79,9 +79,7 @@ struct SessionTests {
 
     @Test func `the ID of a user is looked up by the handle`() async throws {
         let account = try recordings.response("account_lookup_200")
-        let fixture = Fixture { request in
-            request.url.contains("lookup") ? account : .json("[]")
-        }
+        let fixture = Fixture { request in request.url.contains("lookup") ? account : .json("[]") }
         for name in ["@bob@b.example", "bob@b.example"] {
             _ = try await fixture.session.page("user:\(name)")
         }
@@ -154,9 +152,7 @@ struct SessionTests {
         )
         .replacing(#""url":"https://files.example/a.jpg","#, with: "")
         let fixture = Fixture(responding: .json(Sample.list(status)))
-        for _ in 0..<2 {
-            #expect(ids(try await fixture.session.page("home")) == ["1.b"])
-        }
+        for _ in 0..<2 { #expect(ids(try await fixture.session.page("home")) == ["1.b"]) }
         let notices = await fixture.session.finalNotices()
         #expect(
             notices == [["An image of photos.example is omitted, because its address is invalid."]])
@@ -279,9 +275,7 @@ struct SessionTests {
 
     @Test func `a recorded timeline is decoded`() async throws {
         let home = try recordings.response("timelines_home_200")
-        let fixture = Fixture { request in
-            request.url.contains("max_id") ? .json("[]") : home
-        }
+        let fixture = Fixture { request in request.url.contains("max_id") ? .json("[]") : home }
         #expect(try await fixture.session.page("home").next == "max_id=117020574694606796")
         guard case .rateLimit(let limit) = await fixture.session.finalEvents().last else {
             Issue.record("no rate limit reported")

@@ -225,14 +225,10 @@ struct ServerDifferenceTests {
         for path in [
             ".thumbnails/a.jpg", "Photos/.hidden/b.jpg", "Photos/.trashed-1789-c.jpg",
             "Private/d.jpg", "Private/Deep/e.jpg", "Chats/f.jpg",
-        ] {
-            server.publish { $0.path = path }
-        }
+        ] { server.publish { $0.path = path } }
         for (path, type) in [
             ("Private/.nomedia", "application/octet-stream"), ("Chats/.noimage", "text/plain"),
-        ] {
-            server.publish { ($0.path, $0.mediaType) = (path, type) }
-        }
+        ] { server.publish { ($0.path, $0.mediaType) = (path, type) } }
         let other = server.publish { $0.path = "Privateer/g.jpg" }
         #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
     }

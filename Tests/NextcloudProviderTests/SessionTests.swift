@@ -17,9 +17,7 @@ struct SessionTests {
         let (server, session) = (fixture.server, fixture.session)
         #expect(try await fixture.walk("all") == server.photos)
         let liked = [7, 80, 240].map { server.photos[$0] }
-        for id in liked.shuffled() {
-            #expect(try await session.setLiked(PhotoID(id), true) == nil)
-        }
+        for id in liked.shuffled() { #expect(try await session.setLiked(PhotoID(id), true) == nil) }
         #expect(server.likes(of: "ada") == Set(liked))
         #expect(try await fixture.walk("likes") == liked)
         server.addAlbum("Alps & sea: 2026", Array(server.photos.prefix(30)))
@@ -166,9 +164,7 @@ struct SessionTests {
             }
         }
         let shown = server.publish { ($0.modified, $0.taken) = (base + -1, base + -1) }
-        server.publish {
-            ($0.path, $0.mediaType) = ("Hidden/.nomedia", "application/octet-stream")
-        }
+        server.publish { ($0.path, $0.mediaType) = ("Hidden/.nomedia", "application/octet-stream") }
         #expect(try await fixture.walk("all") == ["\(shown.id)"])
         let count = server.requests().count
         #expect(count < 12)

@@ -120,9 +120,7 @@ import Testing
             // The store can be used, or says why not.
             do {
                 try store.runAndWait { try $0.add(account: "new") }
-            } catch {
-                #expect(kind == .fifo && !store.notices.isEmpty, "seed \(seed), \(kind)")
-            }
+            } catch { #expect(kind == .fifo && !store.notices.isEmpty, "seed \(seed), \(kind)") }
             store.close()
             if kind != .fifo {
                 let names = try FileManager.default.contentsOfDirectory(

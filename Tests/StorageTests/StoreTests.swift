@@ -63,9 +63,7 @@ extension Database {
 
     private func durable(
         _ formats: [TableFormat] = testFormats, onNotices: @escaping @Sendable () -> Void = {}
-    ) -> Store {
-        Store(path, .durable, formats, onNotices: onNotices)
-    }
+    ) -> Store { Store(path, .durable, formats, onNotices: onNotices) }
 
     private func disposable(hasReader: Bool = false) -> Store {
         Store(path, .disposable, testFormats, hasReader: hasReader)

@@ -56,9 +56,7 @@ struct LikeTests {
         for _ in 1...2 {
             await #expect(
                 throws: ProviderError.notFound("There is no source \"likes\" at Unsplash.")
-            ) {
-                try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
-            }
+            ) { try await fixture.session.fetchPage(fixture.session.likesSource, from: nil) }
         }
     }
 

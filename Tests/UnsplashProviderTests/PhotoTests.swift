@@ -134,9 +134,7 @@ struct PhotoTests {
     ])
     func `illustrations and paid photos are omitted`(
         fields: String, isShown: Bool
-    ) throws {
-        #expect(try (Self.photo(fields) != nil) == isShown)
-    }
+    ) throws { #expect(try (Self.photo(fields) != nil) == isShown) }
 
     @Test(arguments: [
         #"{}"#, #"{"full":null}"#, #"{"full":"http://images.unsplash.com/a"}"#, #"null"#, #"[]"#,

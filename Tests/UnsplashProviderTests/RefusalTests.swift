@@ -12,9 +12,7 @@ struct RefusalTests {
 
     private static func error(
         _ response: HTTPResponse, _ subject: Refusal.Subject = .photo(PhotoID("a"))
-    ) -> ProviderError? {
-        Refusal(response, subject, .unsplash, now: now).error
-    }
+    ) -> ProviderError? { Refusal(response, subject, .unsplash, now: now).error }
 
     private static func isFailure(_ error: ProviderError?) -> Bool {
         error?.isCase(of: ProviderError.failed) == true
