@@ -112,8 +112,7 @@ struct DecodingTests {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(sample: name)
         let small = try await fixture.pixels(file, width: 12, height: 100)
-        #expect(small.width == 12 && small.height == 8)
-        #expect(small.fullWidth == 48 && small.fullHeight == 32)
+        #expect((small.width, small.height, small.fullWidth, small.fullHeight) == (12, 8, 48, 32))
         Self.expect(
             [Self.red, Self.green, Self.blue, Self.white], in: small, atMost: 40, "\(name)")
         let large = try await fixture.pixels(file, width: 1000, height: 1000)

@@ -50,9 +50,8 @@ struct ImageHeaderTests {
         #expect(ImageFormat(file) == .tiff)
         let header = try #require(ImageHeader(file, format: .tiff))
         #expect(header.orientation == .left)
-        #expect(header.taken?.seconds == 1_709_208_000)
-        #expect(header.details.exposureTime == 1.0 / 250)
-        #expect(ImageFormat.dataRanges(of: file) == [16..<20])
+        #expect((header.taken?.seconds, header.details.exposureTime) == (1_709_208_000, 1.0 / 250))
+        #expect(ImageData.ranges(of: file) == [16..<20])
     }
 
     @Test func `a TIFF image with an impossible size is not read`() {

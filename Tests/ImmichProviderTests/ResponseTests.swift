@@ -38,8 +38,7 @@ struct ResponseTests {
             .json(request.url.hasSuffix("/stacks") ? "[]" : body)
         }.session
         let page = try await session.page("all")
-        #expect(page.photos.count == 1)
-        #expect(page.next == nil)
+        #expect((page.photos.count, page.next) == (1, nil))
         for token in ["", "x", "0", "-1", "1.5", "99999999999999999999"] {
             await #expect(throws: ProviderError.staleCursor) {
                 try await session.page("all", from: token)
@@ -61,8 +60,7 @@ struct ResponseTests {
                     plain.url = "https://photos.example/photos/\(Self.id)"
                     return plain
                 }())
-        #expect(!photo.hasLikeState)
-        #expect(photo.note == "")
+        #expect((photo.hasLikeState, photo.note) == (false, ""))
         for address in photo.images.values {
             #expect(
                 address.hasPrefix("https://photos.example/api/assets/\(Self.id)/thumbnail?size="))

@@ -32,13 +32,11 @@ struct ServerAddressTests {
     ])
     func `an address has an origin and a name`(text: String, origin: String, name: String) throws {
         let address = try ServerAddress(text)
-        #expect(address.origin == origin)
-        #expect(address.name == name)
+        #expect((address.origin, address.name) == (origin, name))
         // The name is the server of stored accounts.
         #expect(try ServerAddress(name) == address)
         let access = try ImmichProvider().access(ProviderSettings(), server: text)
-        #expect(access.keyOrigins == [origin])
-        #expect(access.namedOrigins == [origin])
+        #expect((access.keyOrigins, access.namedOrigins) == ([origin], [origin]))
     }
 
     @Test(arguments: [

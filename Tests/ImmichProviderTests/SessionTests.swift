@@ -41,8 +41,7 @@ struct SessionTests {
                 "person:\(person.id)",
             ])
         #expect(sources.map(\.title.english).suffix(3) == ["Alps", "From Bob", "Lin"])
-        #expect(sources[3].count == 37)
-        #expect(sources[3].cover == PhotoID(photos[3]))
+        #expect((sources[3].count, sources[3].cover) == (37, PhotoID(photos[3])))
         for source in sources { #expect(fixture.session.accepts(source.id)) }
     }
 
@@ -100,8 +99,7 @@ struct SessionTests {
         }
         let photo = try await fixture.session.fetchPhoto(PhotoID(asset.id))
         #expect(photo.photo.created == Timestamp(secondsSince1970: 1_790_000_000))
-        #expect(photo.photo.width == 480)
-        #expect(photo.photo.height == 640)
+        #expect((photo.photo.width, photo.photo.height) == (480, 640))
         #expect(photo.photo.title == "Fog in the Alps.v2")
         #expect(photo.photo.description == "A valley\nin fog")
         #expect(

@@ -51,10 +51,8 @@ struct DiscoveryTests {
             oauth.scopes == [
                 "read:accounts", "read:statuses", "read:favourites", "write:favourites",
             ])
-        #expect(oauth.usesPKCE)
-        #expect(oauth.redirectPort == nil)
-        #expect(oauth.showsCode)
-        #expect(!oauth.countsPerApplication)
+        #expect((oauth.usesPKCE, oauth.redirectPort) == (true, nil))
+        #expect((oauth.showsCode, oauth.countsPerApplication) == (true, false))
         #expect(oauth.tokenOrigins == ["https://photos.example"])
         #expect(oauth.registration?.url == "https://photos.example/api/v1/apps")
         #expect(
@@ -65,19 +63,15 @@ struct DiscoveryTests {
     @Test func `a server without metadata has the default description`() async throws {
         let oauth = try await discover(["/api/v1/instance": recordings.response("instance_v1")])
         #expect(oauth.authorizationURL == "https://photos.example/oauth/authorize")
-        #expect(oauth.scopes.first == "read:accounts")
-        #expect(oauth.issuer == nil)
-        #expect(oauth.usesPKCE)
+        #expect((oauth.scopes.first, oauth.issuer, oauth.usesPKCE) == ("read:accounts", nil, true))
     }
 
     @Test func `Pixelfed has broad scopes and no revocation`() async throws {
         let oauth = try await discover([
             "/api/v1/instance": instance("3.5.3 (compatible; Pixelfed 0.11.13)")
         ])
-        #expect(oauth.scopes == ["read", "write"])
-        #expect(!oauth.showsCode)
-        #expect(oauth.redirectPort == 43117)
-        #expect(oauth.revocationURL == nil)
+        #expect((oauth.scopes, oauth.showsCode) == (["read", "write"], false))
+        #expect((oauth.redirectPort, oauth.revocationURL) == (43117, nil))
         #expect(oauth.tokenRefusals.contains { $0.status == 500 })
     }
 
@@ -88,8 +82,7 @@ struct DiscoveryTests {
             "/api/v1/instance": instance("2.7.2 (compatible; Akkoma 3.13.2)")
         ])
         #expect(oauth.scopes == ["read", "write"])
-        #expect(oauth.redirectPort == 43117)
-        #expect(!oauth.showsCode)
+        #expect((oauth.redirectPort, oauth.showsCode) == (43117, false))
         let narrow = try await discover(
             [
                 "/api/v2/instance": instance("4.0.0 (compatible; Other 1)"),
@@ -98,8 +91,7 @@ struct DiscoveryTests {
                 ),
             ], ["RedirectPort": "43999"])
         #expect(narrow.scopes == ["read", "write:favourites"])
-        #expect(!narrow.usesPKCE)
-        #expect(narrow.redirectPort == 43999)
+        #expect((narrow.usesPKCE, narrow.redirectPort) == (false, 43999))
     }
 
     @Test(arguments: [
@@ -165,10 +157,8 @@ struct DiscoveryTests {
     func `any other software has the conservative description`(version: String) async throws {
         #expect(Dialect(version: version) == .other)
         let oauth = try await discover(["/api/v2/instance": instance(version)])
-        #expect(oauth.scopes == ["read", "write"])
-        #expect(oauth.redirectPort == 43117)
-        #expect(!oauth.showsCode)
-        #expect(oauth.registration?.isForOneLogin == false)
+        #expect((oauth.scopes, oauth.redirectPort) == (["read", "write"], 43117))
+        #expect((oauth.showsCode, oauth.registration?.isForOneLogin) == (false, false))
     }
 
     @Test(arguments: [
@@ -310,8 +300,7 @@ struct DiscoveryTests {
     {
         let responses = ["/api/v2/instance": instance("4.6.4")]
         let moved = try await discovered(responses, redirectedTo: "https://new.example")
-        #expect(moved.name == "new.example")
-        #expect(moved.oauth.tokenOrigins == ["https://new.example"])
+        #expect((moved.name, moved.oauth.tokenOrigins) == ("new.example", ["https://new.example"]))
         for origin in ["https://new.example:8443", "http://127.0.0.1:80", "https://10.0.0.1"] {
             await #expect(throws: ProviderError.self) {
                 try await discovered(responses, redirectedTo: origin)

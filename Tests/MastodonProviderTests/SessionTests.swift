@@ -106,8 +106,7 @@ struct SessionTests {
             .json(Sample.list(Sample.status("100")), Sample.next("max_id=99"))
         }
         let page = try await fixture.session.page("home")
-        #expect(page.photos.isEmpty)
-        #expect(page.next == "max_id=99")
+        #expect((page.photos.isEmpty, page.next) == (true, "max_id=99"))
         #expect(fixture.requestLines.count == 1)
     }
 
@@ -213,8 +212,7 @@ struct SessionTests {
                 Sample.list(Sample.status("1", [Sample.image("a")])),
                 ["Link": "<https://photos.example/api/v1/timelines/home?limit=40&\(link)"]))
         let page = try await fixture.session.page("home")
-        #expect(page.next == nil)
-        #expect(page.photos.count == 1)
+        #expect((page.next, page.photos.count) == (nil, 1))
     }
 
     @Test func `repeated statuses are dropped, and the next page begins below the last one`()
@@ -226,8 +224,7 @@ struct SessionTests {
                 "[\(statuses.joined(separator: ","))]", Sample.next("limit=40&max_id=9")))
         let page = try await fixture.session.page("home")
         #expect(ids(page) == ["9.a", "8.a"])
-        #expect(page.next == "limit=40&max_id=8")
-        #expect(page.end == "018")
+        #expect([page.next, page.end] == ["limit=40&max_id=8", "018"])
     }
 
     @Test(arguments: ["home", "likes"])
@@ -282,8 +279,7 @@ struct SessionTests {
             return
         }
         #expect(limit.limit == 300)
-        #expect(limit.remaining == 299)
-        #expect(limit.reset == Timestamp(rfc3339: "2026-08-01T14:00:01Z"))
+        #expect((limit.remaining, limit.reset) == (299, Timestamp(rfc3339: "2026-08-01T14:00:01Z")))
     }
 
     @Test func `a feed in preparation is a temporary failure, and empty after the second response`()

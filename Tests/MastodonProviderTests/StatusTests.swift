@@ -25,22 +25,16 @@ struct StatusTests {
         let photo = remote.photo
         #expect(photo.id.text == "110447003454258227.110447002079181641")
         #expect(photo.created == Timestamp(rfc3339: "2023-05-28T15:25:28Z"))
-        #expect(photo.updated == nil)
-        #expect(photo.width == 1280)
-        #expect(photo.height == 720)
+        #expect((photo.updated, photo.width, photo.height) == (nil, 1280, 720))
         #expect(photo.blurHash == "UvBEOP$%r9ofroa#bef$R5Wnb^ahVua#buf5")
         #expect(photo.focus == FocalPoint(x: 0.05, y: -0.49))
-        #expect(photo.title == "image post")
-        #expect(photo.description == "furry cube")
-        #expect(photo.author == "autumnal halcy")
-        #expect(photo.authorUsername == "halcy")
+        #expect([photo.title, photo.description] == ["image post", "furry cube"])
+        #expect([photo.author, photo.authorUsername] == ["autumnal halcy", "halcy"])
         #expect(photo.authorURL == "https://mastodon.social/@halcy")
         #expect(photo.url == "https://mastodon.social/@halcy/110447003454258227")
-        #expect(photo.likes == 0)
-        #expect(!photo.isLiked)
+        #expect((photo.likes, photo.isLiked) == (0, false))
         #expect(remote.hasLikeState)
-        #expect(photo.isSensitive == true)
-        #expect(photo.mediaType == "image/jpeg")
+        #expect((photo.isSensitive, photo.mediaType) == (true, "image/jpeg"))
         #expect(remote.images[.full]?.hasSuffix("/original/97232afa341c291e.jpg") == true)
         #expect(remote.images[.small]?.hasSuffix("/small/97232afa341c291e.jpg") == true)
     }
@@ -119,10 +113,8 @@ struct StatusTests {
         let photo = try #require(
             try photos(Sample.status("1", [Sample.image("a")], more), showsSensitive: true).first
         ).photo
-        #expect(photo.title == "beware a & b c")
-        #expect(photo.text == "beware\n\na & b\n\nc")
-        #expect(photo.author == "Ada :cat:")
-        #expect(photo.authorUsername == "ada@x.example")
+        #expect([photo.title, photo.text] == ["beware a & b c", "beware\n\na & b\n\nc"])
+        #expect([photo.author, photo.authorUsername] == ["Ada :cat:", "ada@x.example"])
     }
 
     @Test func `missing and invalid fields are ignored`() throws {
@@ -134,14 +126,9 @@ struct StatusTests {
                 #"{"id":17,"media_attachments":[\#(image)],"account":{"acct":"","username":"ada","display_name":""},"favourites_count":-1,"favourited":null,"url":"javascript:x"}"#
             ).first
         ).photo
-        #expect(photo.id.text == "17.1")
-        #expect(photo.width == nil)
-        #expect(photo.height == 720)
-        #expect(photo.blurHash == nil)
-        #expect(photo.description == nil)
-        #expect(photo.likes == nil)
-        #expect(photo.url == nil)
-        #expect(photo.title == nil)
+        #expect((photo.id.text, photo.width, photo.height) == ("17.1", nil, 720))
+        #expect([photo.blurHash, photo.description, photo.url] == [nil, nil, nil])
+        #expect((photo.likes, photo.title) == (nil, nil))
     }
 
     @Test func `numbers and flags in text form are decoded`() throws {
@@ -154,10 +141,8 @@ struct StatusTests {
                     "1", [image], #""sensitive":"0","favourites_count":"12","favourited":1"#)
             ).first
         ).photo
-        #expect(photo.width == 1280 && photo.height == 853)
-        #expect(photo.focus == FocalPoint(x: 0.5, y: -1))
-        #expect(photo.likes == 12)
-        #expect(photo.isLiked)
+        #expect((photo.width, photo.height) == (1280, 853))
+        #expect((photo.focus, photo.likes, photo.isLiked) == (FocalPoint(x: 0.5, y: -1), 12, true))
         #expect(try photos(Sample.status("1", [image], #""sensitive":1"#)).isEmpty)
         #expect(try photos(Sample.status("1", [image], #""sensitive":"true""#)).isEmpty)
     }
@@ -176,9 +161,7 @@ struct StatusTests {
         #expect(remote.photo.blurHash == nil)
         #expect(remote.images == [.full: "https://files.example/9.jpg"])
         #expect(remote.photo.created == Timestamp(rfc3339: "2021-05-25T11:22:33Z"))
-        #expect(remote.photo.isLiked)
-        #expect(remote.hasLikeState)
-        #expect(remote.photo.width == 10)
+        #expect((remote.photo.isLiked, remote.hasLikeState, remote.photo.width) == (true, true, 10))
     }
 
     @Test func `all fields of a recorded profile are mapped`() throws {
@@ -187,13 +170,11 @@ struct StatusTests {
             return ModelMapping(allowsLoopback: true, showsSensitive: false).profile(record)
         }
         let plain = try #require(try profile("accounts_verify_credentials_200"))
-        #expect(plain.username == "mastodonpy_test")
-        #expect(plain.name == "mastodonpy_test")
+        #expect([plain.username, plain.name] == ["mastodonpy_test", "mastodonpy_test"])
         // The default image is not an avatar.
         #expect(plain.avatarURL == "")
         let full = try #require(try profile("account_lookup_200"))
-        #expect(full.name == "John Lennon")
-        #expect(full.bio == "I walk funny")
+        #expect([full.name, full.bio] == ["John Lennon", "I walk funny"])
         #expect(full.avatarURL.hasSuffix(".jpg"))
         #expect(full.url == "http://localhost:3000/@mastodonpy_test")
     }

@@ -276,8 +276,7 @@ struct ResponseTests {
                 ? .json(#"{"installed":true,"maintenance":false,"version":"31.0.2.1"}"#)
                 : HTTPResponse(status: 404, url: request.url)
         }
-        #expect(description.server == name)
-        #expect(description.startURL == base + "/index.php/login/v2")
+        #expect((description.server, description.startURL) == (name, base + "/index.php/login/v2"))
         #expect(description.revocation?.url == base + "/ocs/v2.php/core/apppassword")
         #expect(description.revocation?.method == .delete)
         #expect(description.revocation?.headers["OCS-APIRequest"] == "true")

@@ -27,8 +27,7 @@ struct SessionTests {
             sources.map(\.id.text) == [
                 "all", "likes", "memories", "album:Alps & sea: 2026", "shared:Trip (bob)",
             ])
-        #expect(sources[3].count == 30)
-        #expect(sources[3].cover?.text == server.photos[0])
+        #expect((sources[3].count, sources[3].cover?.text) == (30, server.photos[0]))
         #expect(try await fixture.walk("album:Alps & sea: 2026") == Array(server.photos.prefix(30)))
         #expect(try await fixture.walk("shared:Trip (bob)") == Array(server.photos.suffix(3)))
         #expect(try await session.setLiked(PhotoID(liked[0]), false) == nil)
@@ -51,8 +50,7 @@ struct SessionTests {
             }
         }
         let found = try await fixture.walk("all")
-        #expect(found.count == 1300)
-        #expect(found == server.photos)
+        #expect(found.count == 1300 && found == server.photos)
     }
 
     @Test func `files without metadata are merged by their time`() async throws {
@@ -225,9 +223,8 @@ struct SessionTests {
             #expect(
                 photo.photo.updated
                     == Timestamp(secondsSince1970: Int64(file.modified.secondsSince1970)))
-            #expect(photo.photo.title == "Fog <1>")
-            #expect(photo.photo.width == 640 && photo.photo.height == 480)
-            #expect(photo.photo.camera == "FUJIFILM X-T5")
+            #expect((photo.photo.width, photo.photo.height) == (640, 480))
+            #expect([photo.photo.title, photo.photo.camera] == ["Fog <1>", "FUJIFILM X-T5"])
             #expect(photo.photo.blurHash == "LEHV6nWB2yk8pyo0adR*.7kCMdnj")
             #expect(photo.photo.mediaType == "image/jpeg")
             #expect(photo.photo.url == "\(fixture.server.url)/index.php/f/\(file.id)")
@@ -275,9 +272,8 @@ struct SessionTests {
             $0.biography = "One.\nTwo."
         }
         let profile = try await fixture.session.profile()
-        #expect(profile.username == "ada" && profile.userID == "ada")
-        #expect(profile.name == "Ada Lovelace" && profile.bio == "One.\nTwo.")
-        #expect(profile.location == "Bergen")
+        #expect((profile.username, profile.userID, profile.location) == ("ada", "ada", "Bergen"))
+        #expect([profile.name, profile.bio] == ["Ada Lovelace", "One.\nTwo."])
         #expect(profile.url == "\(fixture.server.url)/index.php/u/ada")
         let avatar = try await fixture.session.imageClient.send(
             HTTPRequest(.get, profile.avatarURL))

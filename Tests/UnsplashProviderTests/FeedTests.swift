@@ -11,9 +11,7 @@ struct FeedTests {
             request.url.contains("page=1&") ? first : .json("[]", ["X-Total": "220922"])
         }
         let page = try await fixture.session.page("editorial")
-        #expect(page.photos.count == 2)
-        #expect(page.total == 220_922)
-        #expect(page.next == "2.220922")
+        #expect((page.photos.count, page.total, page.next) == (2, 220_922, "2.220922"))
         let last = try await fixture.session.page("editorial", from: page.next)
         #expect(last == RemotePage([], next: nil, total: 220_922))
         #expect(
@@ -39,9 +37,7 @@ struct FeedTests {
         let recorded = try recordings.response("search_photos_2023_perpage3")
         let fixture = Fixture(responding: recorded)
         let page = try await fixture.session.page("search:black dog&x=1")
-        #expect(page.photos.count == 3)
-        #expect(page.total == 10002)
-        #expect(page.next == "2.10002")
+        #expect((page.photos.count, page.total, page.next) == (3, 10002, "2.10002"))
         #expect(
             fixture.requestLines == ["/search/photos?query=black%20dog%26x%3D1&page=1&per_page=30"])
 

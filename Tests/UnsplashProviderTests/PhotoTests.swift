@@ -41,8 +41,7 @@ struct PhotoTests {
             #expect((remote.photo.width ?? 0) > 0)
             #expect((remote.photo.height ?? 0) > 0)
             #expect(remote.photo.author?.isEmpty == false)
-            #expect(remote.photo.mediaType == "image/jpeg")
-            #expect(remote.hasLikeState)
+            #expect((remote.photo.mediaType, remote.hasLikeState) == ("image/jpeg", true))
             for link in [remote.photo.url, remote.photo.authorURL] {
                 #expect(link?.hasSuffix("?utm_source=image_feed&utm_medium=referral") == true)
             }
@@ -99,8 +98,7 @@ struct PhotoTests {
         #expect(remote.photo.id == PhotoID("_yT_vva8zSc"))
         #expect(remote.images == [.full: "https://images.unsplash.com/a?ixid=M3w"])
         #expect(remote.note.isEmpty)
-        #expect(!remote.hasLikeState)
-        #expect(!remote.photo.isLiked)
+        #expect((remote.hasLikeState, remote.photo.isLiked) == (false, false))
         // The attribution does not depend on the response.
         #expect(
             remote.photo.url
@@ -188,8 +186,7 @@ struct PhotoTests {
             """
         let photo = try #require(try Self.photo(fields)).photo
         #expect(photo.title == "<b>[31m</b>")
-        #expect(photo.description?.utf8.count == 16384)
-        #expect(photo.author == "Ada Lovelace")
+        #expect((photo.description?.utf8.count, photo.author) == (16384, "Ada Lovelace"))
         #expect(
             photo.authorURL
                 == "https://unsplash.com/@a%2F..%2Fb?utm_source=image_feed&utm_medium=referral")

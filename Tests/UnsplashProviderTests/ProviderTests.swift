@@ -17,8 +17,7 @@ struct ProviderTests {
         #expect(oauth.authorizationURL == "https://web.example/oauth/authorize")
         #expect(oauth.tokenURL == "https://web.example/oauth/token")
         #expect(oauth.revocationURL == "https://web.example/oauth/revoke")
-        #expect(oauth.tokenOrigins == ["http://127.0.0.1:8080"])
-        #expect(oauth.redirectPort == 43118)
+        #expect((oauth.tokenOrigins, oauth.redirectPort) == (["http://127.0.0.1:8080"], 43118))
     }
 
     @Test func `the default login description is that of Unsplash`() throws {
@@ -26,8 +25,7 @@ struct ProviderTests {
         #expect(oauth.authorizationURL == "https://unsplash.com/oauth/authorize")
         #expect(oauth.tokenOrigins == ["https://api.unsplash.com"])
         #expect(oauth.scopes == ["public", "read_user", "write_likes"])
-        #expect(oauth.redirectPort == 43117)
-        #expect(!oauth.usesPKCE)
+        #expect((oauth.redirectPort, oauth.usesPKCE) == (43117, false))
         #expect(provider.registrationHelp.split(separator: "\n").count == 3)
         #expect(provider.info.defaultSource == SourceID("editorial"))
     }

@@ -19,8 +19,7 @@ struct SourceListTests {
                 ])
             #expect(sources.map(\.kind) == [.feed, .likes, .topic, .topic])
             #expect(sources[2].title.english == "Wallpapers")
-            #expect(sources[2].count == 6840)
-            #expect(sources[2].cover == PhotoID("YcfCXxo7rpc"))
+            #expect((sources[2].count, sources[2].cover) == (6840, PhotoID("YcfCXxo7rpc")))
             #expect(sources.allSatisfy { fixture.session.accepts($0.id) })
         }
         #expect(fixture.requestLines == ["/topics?per_page=30"])
