@@ -12,6 +12,9 @@ final class SimulatedSession {
     let session: DailySession
     let http: any HTTPClient
 
+    /// The session with its server.
+    var withServer: (SimulatedSession, SimulatedWikimedia) { (self, commons) }
+
     /// - Parameters:
     ///   - pictureCount: The number of pictures.
     ///   - now: Returns the current time.
@@ -28,9 +31,7 @@ final class SimulatedSession {
     /// Returns the photos of the source, page by page.
     func walk() async throws -> [RemotePhoto] { try await session.walk("all") }
 
-    func photo(_ id: String) async throws -> Photo {
-        try await session.fetchPhoto(PhotoID(id)).photo
-    }
+    func photo(_ id: String) async throws -> Photo { try await session.fetchPhoto(id).photo }
 }
 
 /// A session at a service whose responses a test defines.

@@ -93,7 +93,7 @@ struct ResponseTests {
             let text = await expectThrown(ProviderError.failed) {
                 switch call {
                 case 0: _ = try await scripted.session.page("all")
-                case 1: _ = try await scripted.session.fetchPhoto(PhotoID("2026-11-21-7"))
+                case 1: _ = try await scripted.session.fetchPhoto("2026-11-21-7")
                 default: _ = try await scripted.session.profile()
                 }
             }
@@ -155,7 +155,7 @@ struct ResponseTests {
                     for url in photo.images.values { #expect(url.hasPrefix("https://")) }
                 }
             } catch is ProviderError {}
-            _ = try? await scripted.session.fetchPhoto(PhotoID("2026-11-21-148273645"))
+            _ = try? await scripted.session.fetchPhoto("2026-11-21-148273645")
             _ = try? await scripted.session.profile()
         }
     }

@@ -11,8 +11,7 @@ import WikimediaSimulator
 @Suite(.timeLimit(.minutes(10))) @MainActor
 struct SessionTests {
     @Test func `a walk has the picture of each day, the newest first, and ends`() async throws {
-        let fixture = try SimulatedSession(pictureCount: 100)
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession(pictureCount: 100).withServer
         let photos = try await fixture.walk()
         #expect(photos.map(\.photo.id.text) == commons.pictures)
         #expect(photos.count == 100)
@@ -40,8 +39,7 @@ struct SessionTests {
 
     @Test func `a refresh without a new picture takes one request for an hour`() async throws {
         let time = Observed(Timestamp.now)
-        let fixture = try SimulatedSession(now: { time.value })
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession(now: { time.value }).withServer
         func countOfRefresh() async throws -> Int {
             let before = commons.requestCount
             let page = try await fixture.session.page("all")
@@ -62,10 +60,9 @@ struct SessionTests {
     }
 
     @Test func `a picture has its title, author, licence, link and sizes`() async throws {
-        let fixture = try SimulatedSession()
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession().withServer
         let id = commons.pictures[0]
-        let remote = try await fixture.session.fetchPhoto(PhotoID(id))
+        let remote = try await fixture.session.fetchPhoto(id)
         let photo = remote.photo
         let page = try #require(id.split(separator: "-").last)
         #expect(photo.title == "Picture \(page)")
@@ -89,8 +86,7 @@ struct SessionTests {
     @Test func `days without a picture, with a video or with a deleted file are left out`()
         async throws
     {
-        let fixture = try SimulatedSession()
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession().withServer
         let all = commons.pictures
         commons.change(all[1]) { $0.mediaType = "video/webm" }
         commons.change(all[2]) { $0.mediaType = "application/ogg" }
@@ -103,8 +99,7 @@ struct SessionTests {
     }
 
     @Test func `originals that cannot be shown have a rendered image`() async throws {
-        let fixture = try SimulatedSession()
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession().withServer
         let ids = commons.pictures
         commons.change(ids[0]) { $0.mediaType = "image/tiff" }
         commons.change(ids[1]) { $0.bytes = 300 << 20 }
@@ -132,8 +127,7 @@ struct SessionTests {
     }
 
     @Test func `long lists, icons and moved files do not change the pictures`() async throws {
-        let fixture = try SimulatedSession()
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession().withServer
         commons.showsIcons = true
         commons.imagesPerResponse = 11
         commons.change(commons.pictures[1]) { $0.formerName = "Old name.jpg" }
@@ -145,17 +139,15 @@ struct SessionTests {
     @Test func `the picture is the file that the template names, not an icon beside it`()
         async throws
     {
-        let fixture = try SimulatedSession()
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession().withServer
         commons.showsIcons = true
         commons.change(commons.pictures[0]) { $0.name = "Fog & rain.jpg" }
         #expect(try await fixture.walk().map(\.photo.id.text) == commons.pictures)
     }
 
     @Test func `a refused width is replaced by the next larger standard width`() async throws {
-        let fixture = try SimulatedSession()
-        let commons = fixture.commons
-        let photo = try await fixture.session.fetchPhoto(PhotoID(commons.pictures[0]))
+        let (fixture, commons) = try SimulatedSession().withServer
+        let photo = try await fixture.session.fetchPhoto(commons.pictures[0])
         let client = try #require(fixture.session.remoteImages).imageClient
         commons.refusedWidths = [330, 500]
         for size in [ImageSize.thumb, .full] {
@@ -169,8 +161,7 @@ struct SessionTests {
 
     @Test func `a limit of the service names the time of the next request`() async throws {
         let now = Timestamp(secondsSince1970: Timestamp.now.secondsSince1970)
-        let fixture = try SimulatedSession(now: { now })
-        let commons = fixture.commons
+        let (fixture, commons) = try SimulatedSession(now: { now }).withServer
         commons.lag = 9
         await #expect(throws: ProviderError.rateLimited(until: now + .seconds(5))) {
             try await fixture.walk()

@@ -158,7 +158,7 @@ struct CasesTests {
         let bytes = try ImageHelperFixture.sample(name)
         let file = try fixture.file(bytes.dropLast(missing ?? bytes.count / 3))
         await #expect(throws: ImageProcessorError.damaged) {
-            _ = try await fixture.scale(file, pixels: 64)
+            try await fixture.scale(file, pixels: 64)
         }
         Self.rest(file)
         try await fixture.scale(file, pixels: 64)
@@ -180,7 +180,7 @@ struct CasesTests {
         let file = try fixture.file(Array(bytes[..<end]))
         Self.rest(file)
         await #expect(throws: ImageProcessorError.damaged) {
-            _ = try await fixture.scale(file, pixels: 64)
+            try await fixture.scale(file, pixels: 64)
         }
     }
 
@@ -211,7 +211,7 @@ struct CasesTests {
         let fixture = try ImageHelperFixture()
         let file = try fixture.file(sample: name)
         await #expect(throws: ImageProcessorError.damaged) {
-            _ = try await fixture.client.probe(file, inBackground: false)
+            try await fixture.client.probe(file, urgency: .now)
         }
     }
 

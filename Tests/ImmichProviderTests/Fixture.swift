@@ -12,6 +12,9 @@ final class SimulatedSession {
     let key: String
     let session: ImmichSession
 
+    /// The session with its server.
+    var withServer: (SimulatedSession, SimulatedImmich) { (self, server) }
+
     /// - Parameters:
     ///   - version: The version of the server.
     ///   - photoCount: The number of photos.

@@ -14,7 +14,7 @@ struct ResponseTests {
 
     private func photo(_ more: String) async throws -> RemotePhoto {
         let session = ScriptedSession(responding: .json(#"{"id":"\#(Self.id)",\#(more)}"#)).session
-        return try await session.fetchPhoto(PhotoID(Self.id))
+        return try await session.fetchPhoto(Self.id)
     }
 
     @Test(arguments: [
@@ -96,19 +96,15 @@ struct ResponseTests {
         }
         let other = ScriptedSession(
             responding: .json(#"{"id":"00000000-0000-4000-8000-000000000002"}"#))
-        await expectThrown(ProviderError.failed) {
-            try await other.session.fetchPhoto(PhotoID(Self.id))
-        }
+        await expectThrown(ProviderError.failed) { try await other.session.fetchPhoto(Self.id) }
     }
 
     @Test func `IDs that are not UUIDs cause no request`() async {
         let fixture = ScriptedSession(responding: .json("{}"))
         for id in ["", "..", "a/b", "no-such-photo", "00000000-0000-4000-8000-00000000000g"] {
+            await #expect(throws: ProviderError.self) { try await fixture.session.fetchPhoto(id) }
             await #expect(throws: ProviderError.self) {
-                try await fixture.session.fetchPhoto(PhotoID(id))
-            }
-            await #expect(throws: ProviderError.self) {
-                try await fixture.session.setLiked(PhotoID(id), true)
+                try await fixture.session.setLiked(id, true)
             }
             for source in ["album:\(id)", "person:\(id)"] {
                 #expect(!fixture.session.accepts(SourceID(source)))
@@ -159,7 +155,7 @@ struct ResponseTests {
     func `the page of a gateway for an image is another login`(status: Int) async {
         let session = ScriptedSession(responding: .json("<html>", status: status)).session
         await #expect(throws: ProviderError.otherLogin("photos.example")) {
-            _ = try await session.imageClient.downloadImage(
+            try await session.imageClient.downloadImage(
                 "https://photos.example/api/assets/\(Self.id)/original")
         }
     }
@@ -184,7 +180,7 @@ struct ResponseTests {
             request.url.hasSuffix("/server/version")
                 ? .json(#"{"major":3,"minor":0,"patch":0}"#) : .json(body, status: 403)
         }.session
-        await #expect(throws: expected) { try await session.setLiked(PhotoID(Self.id), true) }
+        await #expect(throws: expected) { try await session.setLiked(Self.id, true) }
     }
 
     @Test func `a ThumbHash has an average colour`() throws {
@@ -227,8 +223,8 @@ struct ResponseTests {
             }
         }
         try await attempt { _ = try await session.sources() }
-        try await attempt { _ = try await session.fetchPhoto(PhotoID(Self.id)) }
-        try await attempt { _ = try await session.setLiked(PhotoID(Self.id), true) }
+        try await attempt { _ = try await session.fetchPhoto(Self.id) }
+        try await attempt { try await session.setLiked(Self.id, true) }
         try await attempt { _ = try await session.profile() }
     }
 }

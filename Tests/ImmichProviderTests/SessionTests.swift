@@ -13,8 +13,7 @@ import WebService
 struct SessionTests {
     @Test(arguments: Version.allCases)
     func `every source has its photos at each version`(version: Version) async throws {
-        let fixture = try SimulatedSession(version)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version).withServer
         let photos = server.photos
         server.publish { $0.kind = "VIDEO" }
         server.publish { $0.owner = "bob" }
@@ -24,7 +23,7 @@ struct SessionTests {
         let shared = server.addAlbum("From Bob", [photos[1]]) { $0.isShared = true }
         let person = server.addPerson("Lin", [photos[5], photos[2]])
         server.addPerson("", [photos[6]])
-        _ = try await fixture.session.setLiked(PhotoID(photos[7]), true)
+        try await fixture.session.setLiked(photos[7], true)
 
         #expect(try await fixture.walk("all") == [found.id] + photos)
         #expect(try await fixture.walk("likes") == [photos[7]])
@@ -47,8 +46,7 @@ struct SessionTests {
 
     @Test(arguments: Version.allCases)
     func `memories are the photos of today in earlier years`(version: Version) async throws {
-        let fixture = try SimulatedSession(version, now: { .now })
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, now: { .now }).withServer
         let today = CalendarDate(local: .now).text.dropFirst(4)
         let year = CalendarDate(local: .now).year
         let (old, recent) = (server.photos[9], server.photos[8])
@@ -60,8 +58,7 @@ struct SessionTests {
 
     @Test func `an update of the server between two calls does not change the photos`() async throws
     {
-        let fixture = try SimulatedSession(.v1_117)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(.v1_117).withServer
         let album = server.addAlbum("Alps", server.photos)
         let source = SourceID("album:\(album.id)")
         var versions: [Version] = [.v1_133, .v2, .v3]
@@ -71,7 +68,7 @@ struct SessionTests {
             let first = try await fixture.session.fetchPage(source, from: nil)
             found.append(try await fixture.walk(source.text))
             #expect(try await fixture.walk("all") == expected)
-            let photo = try await fixture.session.fetchPhoto(PhotoID(expected[0]))
+            let photo = try await fixture.session.fetchPhoto(expected[0])
             #expect(photo.photo.width == 640)
             #expect(!first.photos.isEmpty)
             guard let next = versions.first else { break }
@@ -97,7 +94,7 @@ struct SessionTests {
             asset.fileName = "Fog in the Alps.v2.JPG"
             asset.description = "A valley\nin fog"
         }
-        let photo = try await fixture.session.fetchPhoto(PhotoID(asset.id))
+        let photo = try await fixture.session.fetchPhoto(asset.id)
         #expect(photo.photo.created == Timestamp(secondsSince1970: 1_790_000_000))
         #expect((photo.photo.width, photo.photo.height) == (480, 640))
         #expect(photo.photo.title == "Fog in the Alps.v2")
@@ -124,7 +121,7 @@ struct SessionTests {
             asset.latitude = 46.5
             asset.longitude = 7.9
         }
-        let photo = try await fixture.session.fetchPhoto(PhotoID(asset.id)).photo
+        let photo = try await fixture.session.fetchPhoto(asset.id).photo
         #expect(photo.latitude == (setting == "true" ? 46.5 : nil))
         #expect(photo.longitude == (setting == "true" ? 7.9 : nil))
         #expect(fixture.session.cacheVariant == (setting == "true" ? "location" : ""))
@@ -132,8 +129,7 @@ struct SessionTests {
 
     @Test(arguments: Version.allCases)
     func `images of each size and the original can be fetched`(version: Version) async throws {
-        let fixture = try SimulatedSession(version, photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 2).withServer
         let heic = server.publish {
             $0.mediaType = "image/heic"
             $0.fileName = "IMG.HEIC"
@@ -143,7 +139,7 @@ struct SessionTests {
             $0.fileName = "IMG.CR3"
         }
         for id in server.photos {
-            let photo = try await fixture.session.fetchPhoto(PhotoID(id))
+            let photo = try await fixture.session.fetchPhoto(id)
             for size in [ImageSize.thumb, .regular, .full] {
                 try await fixture.expectImage(try #require(photo.images[size]))
             }
@@ -159,20 +155,20 @@ struct SessionTests {
     @Test func `likes of photos of other users and of missing photos are refused`() async throws {
         let fixture = try SimulatedSession()
         let photo = fixture.server.photos[0]
-        _ = try await fixture.session.setLiked(PhotoID(photo), true)
+        try await fixture.session.setLiked(photo, true)
         #expect(fixture.server.likes(of: "ada") == [photo])
-        #expect(try await fixture.session.fetchPhoto(PhotoID(photo)).photo.isLiked)
-        _ = try await fixture.session.setLiked(PhotoID(photo), false)
+        #expect(try await fixture.session.fetchPhoto(photo).photo.isLiked)
+        try await fixture.session.setLiked(photo, false)
         #expect(fixture.server.likes(of: "ada") == [])
         let foreign = fixture.server.publish { $0.owner = "bob" }
         for id in [foreign.id, "no-such-photo"] {
             await expectThrown(ProviderError.notFound) {
-                try await fixture.session.setLiked(PhotoID(id), true)
+                try await fixture.session.setLiked(id, true)
             }
         }
         fixture.server.fail("PUT /api/assets", .textStatus(400, ""))
         let reason = await expectThrown(ProviderError.refused) {
-            try await fixture.session.setLiked(PhotoID(photo), true)
+            try await fixture.session.setLiked(photo, true)
         }
         #expect(reason?.english.contains("asset.update") == true)
     }
@@ -223,8 +219,7 @@ struct SessionTests {
 
     @Test(arguments: Version.allCases)
     func `an album has the photos of all owners at each version`(version: Version) async throws {
-        let fixture = try SimulatedSession(version, photoCount: 5)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 5).withServer
         let own = server.photos
         let foreign = (0..<130).map { number in
             server.publish {
@@ -240,7 +235,7 @@ struct SessionTests {
         #expect(photos.map(\.photo.author).prefix(3) == [nil, nil, "Bob"])
         // A photo of the user is the same in each source.
         #expect(try await fixture.session.page("all").photos[1] == photos[0])
-        #expect(try await fixture.session.fetchPhoto(PhotoID(own[1])) == photos[0])
+        #expect(try await fixture.session.fetchPhoto(own[1]) == photos[0])
         try await fixture.expectImage(try #require(photos[5].images[.regular]))
         if version.rawValue.hasPrefix("1.") || version == .v2 {
             #expect(server.requests("GET /api/albums/*").count == 2)
@@ -249,8 +244,7 @@ struct SessionTests {
 
     @Test(arguments: [Version.v2, .v3, .v3_2])
     func `only the primary photo of a stack is shown`(version: Version) async throws {
-        let fixture = try SimulatedSession(version, photoCount: 3)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 3).withServer
         let plain = server.photos
         let burst = (0..<5).map { number in server.publish { $0.fileName = "\(number).jpg" }.id }
         let (raw, jpeg) = (
@@ -263,7 +257,7 @@ struct SessionTests {
         let album = server.addAlbum("Burst", burst + [raw])
         #expect(try await fixture.walk("album:\(album.id)") == [raw, burst[2]])
         // A favourite is shown although it is not the primary photo.
-        _ = try await fixture.session.setLiked(PhotoID(burst[0]), true)
+        try await fixture.session.setLiked(burst[0], true)
         #expect(try await fixture.walk("likes") == [burst[0]])
     }
 
@@ -271,8 +265,7 @@ struct SessionTests {
     func `an album and a person have one photo of a stack on several pages`(version: Version)
         async throws
     {
-        let fixture = try SimulatedSession(version, photoCount: 0)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 0).withServer
         let burst = (0..<30).map { _ in server.publish().id }
         server.addStack([burst[2]] + burst)
         let album = server.addAlbum("Burst", burst)
@@ -287,8 +280,7 @@ struct SessionTests {
 
     @Test(arguments: [Version.v1_117, .v1_133, .v2, .v3, .v3_2])
     func `only the primary photo of a stack of a partner is shown`(version: Version) async throws {
-        let fixture = try SimulatedSession(version, photoCount: 3)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 3).withServer
         server.share("bob", with: "ada")
         let own = server.photos
         func photo(_ seconds: Int) -> String {
@@ -339,8 +331,8 @@ struct SessionTests {
         for setting in [nil, "true", "false"] {
             var settings = ProviderSettings()
             settings["Partners"] = setting
-            let fixture = try SimulatedSession(photoCount: 30, settings: settings)
-            let server = fixture.server
+            let (fixture, server) = try SimulatedSession(photoCount: 30, settings: settings)
+                .withServer
             server.share("bob", with: "ada")
             let own = server.photos
             let partner = (0..<30).map { _ in server.publish { $0.owner = "bob" }.id }
@@ -359,9 +351,9 @@ struct SessionTests {
     @Test func `an update between two calls does not affect likes`() async throws {
         let fixture = try SimulatedSession(.v3_2)
         let photo = fixture.server.photos[0]
-        _ = try await fixture.session.setLiked(PhotoID(photo), true)
+        try await fixture.session.setLiked(photo, true)
         fixture.server.version = .v4
-        _ = try await fixture.session.setLiked(PhotoID(photo), false)
+        try await fixture.session.setLiked(photo, false)
         #expect(fixture.server.likes(of: "ada") == [])
         #expect(
             fixture.server.requests().filter { $0.path == "/api/assets" }.map(\.method)
@@ -369,8 +361,7 @@ struct SessionTests {
     }
 
     @Test func `an update between two calls does not affect memories and walks`() async throws {
-        let fixture = try SimulatedSession(.v3_0, now: { .now })
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(.v3_0, now: { .now }).withServer
         let today = CalendarDate(local: .now).text.dropFirst(4)
         let year = CalendarDate(local: .now).year
         server.addMemory("\(year - 1)\(today)", [server.photos[8]])
@@ -400,8 +391,7 @@ struct SessionTests {
     func `a walk has all photos although photos of earlier pages leave the source`(
         version: Version, kind: String
     ) async throws {
-        let fixture = try SimulatedSession(version, photoCount: 0)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 0).withServer
         for number in 0..<250 {
             // Three photos a second, and one second with more photos than a page.
             let second = 100..<130 ~= number ? 33 : number / 3
@@ -453,7 +443,7 @@ struct SessionTests {
             let rest = Set(kind == "likes" ? Array(server.likes(of: "ada")) : server.photos)
             for photo in found.filter(rest.contains).suffix(3) {
                 if kind == "likes" {
-                    _ = try await fixture.session.setLiked(PhotoID(photo), false)
+                    try await fixture.session.setLiked(photo, false)
                 } else {
                     server.delete(photo)
                 }

@@ -141,7 +141,7 @@ struct SessionTests {
         for id in found {
             #expect(id.hasPrefix("1796009999abc.") && !id.contains("/"))
             #expect(fixture.session.likeGroupPrefix(PhotoID(id)) == "1796009999abc.")
-            #expect(try await fixture.session.fetchPhoto(PhotoID(id)).photo.id.text == id)
+            #expect(try await fixture.session.fetchPhoto(id).photo.id.text == id)
         }
     }
 
@@ -353,20 +353,18 @@ struct SessionTests {
         let status = Sample.status(
             "12", [Sample.image("a"), Sample.image("b")], #""sensitive":true"#)
         let fixture = Fixture(responding: .json(status))
-        #expect(try await fixture.session.fetchPhoto(PhotoID("12.b")).photo.id.text == "12.b")
+        #expect(try await fixture.session.fetchPhoto("12.b").photo.id.text == "12.b")
         #expect(fixture.requestLines == ["/statuses/12"])
         for id in ["12.c", "12", "12.a.b", "../12.a", "", "12.", ".a"] {
-            await #expect(throws: ProviderError.self) {
-                try await fixture.session.fetchPhoto(PhotoID(id))
-            }
+            await #expect(throws: ProviderError.self) { try await fixture.session.fetchPhoto(id) }
         }
     }
 
     @Test func `a like applies to the status`() async throws {
         let liked = try recordings.response("status_favourite_200")
         let fixture = Fixture(responding: liked)
-        #expect(try await fixture.session.setLiked(PhotoID("12.a"), true) == nil)
-        #expect(try await fixture.session.setLiked(PhotoID("12.b"), false) == nil)
+        #expect(try await fixture.session.setLiked("12.a", true) == nil)
+        #expect(try await fixture.session.setLiked("12.b", false) == nil)
         #expect(
             fixture.requestLines == [
                 "POST /statuses/12/favourite", "POST /statuses/12/unfavourite",
@@ -393,7 +391,7 @@ struct SessionTests {
         }
         await #expect(throws: ProviderError.unauthorized) { try await fixture.session.page("home") }
         await #expect(throws: ProviderError.unauthorized) {
-            try await fixture.session.setLiked(PhotoID("12.a"), true)
+            try await fixture.session.setLiked("12.a", true)
         }
         #expect(fixture.requestLines.filter { $0 == "/accounts/verify_credentials" }.count == 2)
         isRevoked.update { $0 = false }

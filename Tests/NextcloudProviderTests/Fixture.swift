@@ -17,6 +17,9 @@ final class SimulatedSession {
     /// The bytes of the bodies of all requests and responses so far.
     var bytes: Int { counter.bytes.withLock { $0 } }
 
+    /// The session with its server.
+    var withServer: (SimulatedSession, SimulatedNextcloud) { (self, server) }
+
     /// - Parameters:
     ///   - version: The version of the server.
     ///   - path: The path of the server.

@@ -72,7 +72,7 @@ struct ResponseTests {
     func `the page of a gateway does not mean that a photo is missing`(status: Int) async throws {
         let page = HTTPResponse.json("<html><h1>404 Not Found</h1></html>", status: status)
         for body in [page, .json("", status: status)] {
-            let error = await error(body) { _ = try await $0.fetchPhoto(PhotoID("117")) }
+            let error = await error(body) { _ = try await $0.fetchPhoto("117") }
             let isPage = body.isHTML
             #expect(error?.isCase(of: ProviderError.failed) == isPage)
             #expect(error?.isCase(of: ProviderError.notFound) == !isPage)
@@ -207,7 +207,7 @@ struct ResponseTests {
         let page = try await session.page("all")
         #expect(page.photos.map(\.photo.created) == [nil])
         await #expect(throws: ProviderError.staleCursor) {
-            _ = try await session.page("all", from: "\(seconds):1")
+            try await session.page("all", from: "\(seconds):1")
         }
     }
 
@@ -215,7 +215,7 @@ struct ResponseTests {
     func `an invalid page token is a lost position`(token: String) async throws {
         let session = ScriptedSession(responding: HTTPResponse(status: 500, url: "")).session
         await #expect(throws: ProviderError.staleCursor) {
-            _ = try await session.page("all", from: token)
+            try await session.page("all", from: token)
         }
     }
 
@@ -238,7 +238,7 @@ struct ResponseTests {
             photos += (try? await session.page("all"))?.photos.count ?? 0
             _ = try? await session.page("album:a", from: "1750000000:7")
             _ = try? await session.sources()
-            _ = try? await session.setLiked(PhotoID("117"), true)
+            _ = try? await session.setLiked("117", true)
             _ = try? await session.profile()
         }
         #expect((photos > 0) == (name == "search.xml"))
@@ -300,7 +300,7 @@ struct ResponseTests {
         ]
         for (answer, text) in answers {
             let error = await #expect(throws: ProviderError.self) {
-                _ = try await describe("cloud.example", answer)
+                try await describe("cloud.example", answer)
             }
             #expect(error.map { "\($0)".contains(text) } == true, "\(String(describing: error))")
         }

@@ -25,9 +25,9 @@ struct ServerDifferenceTests {
     {
         let fixture = try SimulatedSession(photoCount: 1)
         let id = fixture.server.photos[0]
-        let before = try await fixture.session.fetchPhoto(PhotoID(id))
+        let before = try await fixture.session.fetchPhoto(id)
         fixture.server.change(id) { $0.modified = $0.modified + 60 }
-        let after = try await fixture.session.fetchPhoto(PhotoID(id))
+        let after = try await fixture.session.fetchPhoto(id)
         for size in before.images.keys { #expect(before.images[size] != after.images[size]) }
         #expect(fixture.session.downloadAddress(before) != fixture.session.downloadAddress(after))
         for url in after.images.values { #expect(try await status(url, fixture) == 200) }
@@ -38,7 +38,7 @@ struct ServerDifferenceTests {
         let ids = fixture.server.photos
         var originals: [String] = []
         for id in ids {
-            let photo = try await fixture.session.fetchPhoto(PhotoID(id))
+            let photo = try await fixture.session.fetchPhoto(id)
             originals.append(try #require(fixture.session.downloadAddress(photo)))
         }
         fixture.server.change(ids[0]) { $0.path = "Archive/100% new & old.jpg" }
@@ -51,7 +51,7 @@ struct ServerDifferenceTests {
         let fixture = try SimulatedSession(.v29, photoCount: 130)
         #expect(try await fixture.walk("all") == fixture.server.photos)
         let liked = fixture.server.photos[90]
-        _ = try await fixture.session.setLiked(PhotoID(liked), true)
+        try await fixture.session.setLiked(liked, true)
         #expect(try await fixture.walk("likes") == [liked])
         #expect(try await fixture.walk("memories").isEmpty)
     }
@@ -60,8 +60,7 @@ struct ServerDifferenceTests {
     func `photos of other users in an album can be viewed, and only their owner can like them`()
         async throws
     {
-        let fixture = try SimulatedSession(path: "/cloud", photoCount: 3)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(path: "/cloud", photoCount: 3).withServer
         let other = server.publish {
             $0.owner = "bob"
             $0.path = "Trip/Bob & sea.jpg"
@@ -79,9 +78,9 @@ struct ServerDifferenceTests {
         for url in Set(photo.images.values) + [fixture.session.downloadAddress(photo) ?? ""] {
             #expect(try await status(url, fixture) == 200, "\(url)")
         }
-        #expect(try await fixture.session.fetchPhoto(PhotoID(id)) == photo)
+        #expect(try await fixture.session.fetchPhoto(id) == photo)
         let reason = await expectThrown(ProviderError.refused) {
-            _ = try await fixture.session.setLiked(PhotoID(id), true)
+            try await fixture.session.setLiked(id, true)
         }
         #expect(reason?.contains("Only the owner") == true)
     }
@@ -120,8 +119,7 @@ struct ServerDifferenceTests {
     @Test(arguments: [Version.v31, .v35])
     func `an album has the titles and paths of the user's own files`(version: Version) async throws
     {
-        let fixture = try SimulatedSession(version, photoCount: 205)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 205).withServer
         server.change(server.photos[3]) { $0.path = "Photos/2026 Été (1)/Wölfe & [Bären].jpg" }
         server.addAlbum("Alps", server.photos)
         let own = try await fixture.session.walk("all")
@@ -131,8 +129,7 @@ struct ServerDifferenceTests {
     }
 
     @Test func `a large album is listed once for all its pages`() async throws {
-        let fixture = try SimulatedSession(.v35, photoCount: 0)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(.v35, photoCount: 0).withServer
         for number in 0..<1300 { server.publish { $0.taken = Moment(1_750_000_000 + number) } }
         server.addAlbum("Big", server.photos)
         #expect(try await fixture.walk("album:Big") == server.photos)
@@ -151,7 +148,7 @@ struct ServerDifferenceTests {
         server.addAlbum("Trip (bob)", ["\(other.id)"], isShared: true)
         server.addAlbum("Wood (bob)", ["\(other.id)"], isShared: true)
         server.albumFailures = ["sharedalbums/Trip (bob)": 500]
-        #expect(try await session.fetchPhoto(PhotoID("\(other.id)")).photo.title != nil)
+        #expect(try await session.fetchPhoto("\(other.id)").photo.title != nil)
         #expect(try await session.sources().count == 6)
         for status in [404, 500] {
             let now = Observed(Timestamp.now)
@@ -173,23 +170,20 @@ struct ServerDifferenceTests {
     }
 
     @Test func `a deleted photo causes no search of albums`() async throws {
-        let fixture = try SimulatedSession(photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         server.addAlbum("Alps", [server.photos[0]])
-        let photo = try await fixture.session.fetchPhoto(PhotoID(server.photos[1]))
+        let photo = try await fixture.session.fetchPhoto(server.photos[1])
         server.delete(photo.photo.id.text)
         await expectThrown(ProviderError.notFound) {
-            _ = try await fixture.session.setLiked(photo.photo.id, true)
+            try await fixture.session.setLiked(photo.photo.id, true)
         }
         await expectThrown(ProviderError.notFound) {
-            _ = try await fixture.session.fetchPhoto(photo.photo.id)
+            try await fixture.session.fetchPhoto(photo.photo.id)
         }
         let listed = server.photos[0]
         #expect(try await fixture.walk("all") == [listed])
         server.delete(listed)
-        await expectThrown(ProviderError.notFound) {
-            _ = try await fixture.session.fetchPhoto(PhotoID(listed))
-        }
+        await expectThrown(ProviderError.notFound) { try await fixture.session.fetchPhoto(listed) }
         for url in Set(photo.images.values) { #expect(try await status(url, fixture) == 404) }
         #expect(server.requests().allSatisfy { !$0.path.contains("/dav/photos/") })
     }
@@ -203,7 +197,7 @@ struct ServerDifferenceTests {
         let original = "/remote.php/dav/files/ada/photos/a.jpg?fileId=\(ids[0])"
         server.delete(ids[0])
         await expectThrown(ProviderError.notFound) {
-            _ = try await session.fetchPhoto(PhotoID(ids[0]), note: "/cloud" + original)
+            try await session.fetchPhoto(PhotoID(ids[0]), note: "/cloud" + original)
         }
         #expect(try await status(server.url + original, fixture) == 404)
         #expect(server.requests().allSatisfy { !$0.path.contains("/dav/photos/") })
@@ -211,16 +205,13 @@ struct ServerDifferenceTests {
         #expect(try await fixture.walk("album:Alps") == [ids[1]])
         server.delete(ids[1])
         let before = server.requests().count { $0.path.contains("/dav/photos/") }
-        await expectThrown(ProviderError.notFound) {
-            _ = try await session.fetchPhoto(PhotoID(ids[1]))
-        }
+        await expectThrown(ProviderError.notFound) { try await session.fetchPhoto(ids[1]) }
         #expect(server.requests().count { $0.path.contains("/dav/photos/") } == before)
     }
 
     @Test func `hidden folders, their photos and the trash of a camera are not shown`() async throws
     {
-        let fixture = try SimulatedSession(photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let shown = server.photos
         for path in [
             ".thumbnails/a.jpg", "Photos/.hidden/b.jpg", "Photos/.trashed-1789-c.jpg",
@@ -234,8 +225,7 @@ struct ServerDifferenceTests {
     }
 
     @Test func `the photos of more than a thousand hidden folders are not shown`() async throws {
-        let fixture = try SimulatedSession(photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let shown = server.photos
         for number in 0..<1010 {
             server.publish {
@@ -248,8 +238,8 @@ struct ServerDifferenceTests {
 
     @Test func `a folder that becomes hidden is hidden by the next refresh`() async throws {
         let now = Mutex(Timestamp.now)
-        let fixture = try SimulatedSession(photoCount: 2, now: { now.withLock { $0 } })
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2, now: { now.withLock { $0 } })
+            .withServer
         let shown = server.photos
         let other = server.publish { $0.path = "Private/a.jpg" }
         for id in server.photos { server.change(id) { $0.taken = $0.modified } }
@@ -269,8 +259,7 @@ struct ServerDifferenceTests {
     func `a refresh without the list of the hidden folders fails, and the next one reads it`(
         status: Int
     ) async throws {
-        let fixture = try SimulatedSession(photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let shown = server.photos
         server.publish { $0.path = "Private/a.jpg" }
         server.publish {
@@ -299,14 +288,13 @@ struct ServerDifferenceTests {
     }
 
     @Test func `the folders of the app Photos are shown if the server states them`() async throws {
-        let fixture = try SimulatedSession(photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let photos = server.photos
         let camera = server.publish { $0.path = "Camera & Co/a.jpg" }
         let scan = server.publish { $0.path = "Scans/b.jpg" }
         server.sourceFolders = ["/Photos", "/Camera & Co"]
         #expect(try await fixture.walk("all") == ["\(camera.id)"] + photos)
-        _ = try await fixture.session.setLiked(PhotoID("\(scan.id)"), true)
+        try await fixture.session.setLiked("\(scan.id)", true)
         #expect(try await fixture.walk("likes") == ["\(scan.id)"])
         // One that does not exist shows no other folder.
         let incomplete = try SimulatedSession(photoCount: 2)
@@ -326,8 +314,7 @@ struct ServerDifferenceTests {
         folders: [String], status: Int
     ) async throws {
         // The server has not read the third file, so that each walk searches again.
-        let fixture = try SimulatedSession(photoCount: 3)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 3).withServer
         for path in ["Camera/a.jpg", "Documents/b.jpg"] { server.publish { $0.path = path } }
         server.sourceFolders = folders
         let expected = try await fixture.walk("all")
@@ -347,8 +334,7 @@ struct ServerDifferenceTests {
     func `a page without the source folders is an error, and the next refresh reads them`(
         status: Int
     ) async throws {
-        let fixture = try SimulatedSession(photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let photos = server.photos
         server.publish { $0.path = "Documents/a.jpg" }
         server.sourceFolders = ["/Photos"]
@@ -368,8 +354,7 @@ struct ServerDifferenceTests {
     }
 
     @Test func `a refresh after a change of the files reads the source folders`() async throws {
-        let fixture = try SimulatedSession(photoCount: 2)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let photos = server.photos
         let camera = server.publish { $0.path = "Camera/a.jpg" }
         server.sourceFolders = ["/Photos"]
@@ -398,7 +383,7 @@ struct ServerDifferenceTests {
             for url in Set(photo.images.values) { #expect(try await status(url, fixture) == 200) }
         }
         await expectThrown(ProviderError.refused) {
-            _ = try await fixture.session.setLiked(PhotoID("\(longest.id)"), true)
+            try await fixture.session.setLiked("\(longest.id)", true)
         }
     }
 
@@ -446,7 +431,7 @@ struct ServerDifferenceTests {
         let large = fixture.server.publish {
             ($0.sizeBytes, $0.isTooLargeForPreview) = (60 << 20, true)
         }
-        let photo = try await fixture.session.fetchPhoto(PhotoID("\(large.id)"))
+        let photo = try await fixture.session.fetchPhoto("\(large.id)")
         #expect(photo.images.keys.map(\.self) == [.full])
         #expect(try await status(try #require(photo.images[.full]), fixture) == 200)
     }
@@ -473,7 +458,7 @@ struct ServerDifferenceTests {
     @Test func `maintenance, an upgrade and a disabled account end by themselves`() async throws {
         let fixture = try SimulatedSession(photoCount: 3)
         let (server, session) = (fixture.server, fixture.session)
-        let photo = try await session.fetchPhoto(PhotoID(server.photos[0]))
+        let photo = try await session.fetchPhoto(server.photos[0])
         let thumb = try #require(photo.images[.thumb])
         func expectFailures(_ text: String) async {
             for call in ["page", "profile", "like", "image"] {
@@ -512,9 +497,9 @@ struct ServerDifferenceTests {
             $0.mediaType = "image/x-dcraw"
             $0.isTooLargeForPreview = true
         }
-        let photo = try await fixture.session.fetchPhoto(PhotoID("\(large.id)"))
+        let photo = try await fixture.session.fetchPhoto("\(large.id)")
         for url in photo.images.values { #expect(try await status(url, fixture) == 200, "\(url)") }
-        let other = try await fixture.session.fetchPhoto(PhotoID("\(raw.id)"))
+        let other = try await fixture.session.fetchPhoto("\(raw.id)")
         #expect(try await status(try #require(other.images[.thumb]), fixture) == 404)
     }
 

@@ -17,7 +17,7 @@ struct SessionTests {
         let (server, session) = (fixture.server, fixture.session)
         #expect(try await fixture.walk("all") == server.photos)
         let liked = [7, 80, 240].map { server.photos[$0] }
-        for id in liked.shuffled() { #expect(try await session.setLiked(PhotoID(id), true) == nil) }
+        for id in liked.shuffled() { #expect(try await session.setLiked(id, true) == nil) }
         #expect(server.likes(of: "ada") == Set(liked))
         #expect(try await fixture.walk("likes") == liked)
         server.addAlbum("Alps & sea: 2026", Array(server.photos.prefix(30)))
@@ -30,7 +30,7 @@ struct SessionTests {
         #expect((sources[3].count, sources[3].cover?.text) == (30, server.photos[0]))
         #expect(try await fixture.walk("album:Alps & sea: 2026") == Array(server.photos.prefix(30)))
         #expect(try await fixture.walk("shared:Trip (bob)") == Array(server.photos.suffix(3)))
-        #expect(try await session.setLiked(PhotoID(liked[0]), false) == nil)
+        #expect(try await session.setLiked(liked[0], false) == nil)
         #expect(server.likes(of: "ada") == Set(liked.dropFirst()))
     }
 
@@ -38,8 +38,7 @@ struct SessionTests {
     func `photos with one time are neither repeated nor skipped`(
         version: Version, isDated: Bool
     ) async throws {
-        let fixture = try SimulatedSession(version, photoCount: 0)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(version, photoCount: 0).withServer
         let base = Moment(1_750_000_000)
         for number in 0..<1300 {
             server.publish {
@@ -54,8 +53,7 @@ struct SessionTests {
     }
 
     @Test func `files without metadata are merged by their time`() async throws {
-        let fixture = try SimulatedSession(photoCount: 0)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 0).withServer
         let base = Moment(1_750_000_000)
         // 500 old photos were uploaded after 390 of 500 new files that have no metadata.
         for number in 0..<500 {
@@ -123,8 +121,9 @@ struct SessionTests {
         version: Version
     ) async throws {
         let now = Mutex(Timestamp.now)
-        let fixture = try SimulatedSession(version, photoCount: 130, now: { now.withLock { $0 } })
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(
+            version, photoCount: 130, now: { now.withLock { $0 } }
+        ).withServer
         for id in server.photos where version.hasMetadata {
             server.change(id) { $0.taken = $0.modified }
         }
@@ -133,9 +132,7 @@ struct SessionTests {
         try await expectPages(fixture, "none", reads: false)
         let ids = server.photos
         for isLiked in [true, false] {
-            for id in [ids[3], ids[120]] {
-                _ = try await fixture.session.setLiked(PhotoID(id), isLiked)
-            }
+            for id in [ids[3], ids[120]] { try await fixture.session.setLiked(id, isLiked) }
             try await expectPages(fixture, "likes", reads: false)
         }
         server.publish()
@@ -152,8 +149,7 @@ struct SessionTests {
     @Test func `a run of hidden photos takes few requests, and fewer if no file changed`()
         async throws
     {
-        let fixture = try SimulatedSession(photoCount: 0)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 0).withServer
         let base = Moment(1_750_000_000)
         for number in 0..<1000 {
             server.publish {
@@ -185,8 +181,7 @@ struct SessionTests {
     }
 
     @Test func `memories are the photos of today in earlier years`() async throws {
-        let fixture = try SimulatedSession(photoCount: 3)
-        let server = fixture.server
+        let (fixture, server) = try SimulatedSession(photoCount: 3).withServer
         let today = CalendarDate(local: .now)
         func taken(_ years: Int, _ seconds: Int) -> String {
             let day = Moment(year: today.year - years, month: today.month, day: today.day)
@@ -218,7 +213,7 @@ struct SessionTests {
                 ($0.latitude, $0.longitude) = (46.5, 7.9)
                 $0.taken = Moment(1_750_000_000)
             }
-            let photo = try await fixture.session.fetchPhoto(PhotoID("\(file.id)"))
+            let photo = try await fixture.session.fetchPhoto("\(file.id)")
             #expect(photo.photo.created == Timestamp(secondsSince1970: 1_750_000_000))
             #expect(
                 photo.photo.updated
@@ -284,20 +279,16 @@ struct SessionTests {
         let fixture = try SimulatedSession()
         let (server, session) = (fixture.server, fixture.session)
         for id in ["1", "x", "007", "-5", ""] {
-            await #expect(throws: ProviderError.self) {
-                _ = try await session.setLiked(PhotoID(id), true)
-            }
+            await #expect(throws: ProviderError.self) { try await session.setLiked(id, true) }
         }
         let id = server.photos[3]
         server.change(id) { $0.isProtected = true }
-        await expectThrown(ProviderError.refused) {
-            _ = try await session.setLiked(PhotoID(id), true)
-        }
+        await expectThrown(ProviderError.refused) { try await session.setLiked(id, true) }
         server.change(id) {
             $0.isProtected = false
             $0.path = "Elsewhere/100% new & old.jpg"
         }
-        _ = try await session.setLiked(PhotoID(id), true)
+        try await session.setLiked(id, true)
         #expect(server.likes(of: "ada") == [id])
         #expect(server.likes(of: "bob") == [])
     }

@@ -141,10 +141,8 @@ struct FeedTests {
         await #expect(throws: ProviderError.self) { try await session.page("nowhere") }
         await #expect(throws: ProviderError.self) { try await session.page("editorial", from: "x") }
         for id in ["", "..", "a/b", "ä"] {
-            await #expect(throws: ProviderError.self) { try await session.fetchPhoto(PhotoID(id)) }
-            await #expect(throws: ProviderError.self) {
-                try await session.setLiked(PhotoID(id), true)
-            }
+            await #expect(throws: ProviderError.self) { try await session.fetchPhoto(id) }
+            await #expect(throws: ProviderError.self) { try await session.setLiked(id, true) }
         }
         #expect(fixture.requestLines.isEmpty)
         // Network errors are passed on to the engine.
@@ -156,12 +154,12 @@ struct FeedTests {
     @Test func `a photo with another ID than the requested one is rejected`() async throws {
         let recorded = try recordings.response("photo_detail_bearer")
         let fixture = Fixture(responding: recorded)
-        let found = try await fixture.session.fetchPhoto(PhotoID("tAKXap853rY"))
+        let found = try await fixture.session.fetchPhoto("tAKXap853rY")
         #expect(found.photo.author != nil)
         #expect(fixture.requestLines == ["/photos/tAKXap853rY"])
         // `random` returns any photo.
         await #expect(throws: ProviderError.notFound("There is no photo \"random\" at Unsplash.")) {
-            try await fixture.session.fetchPhoto(PhotoID("random"))
+            try await fixture.session.fetchPhoto("random")
         }
     }
 

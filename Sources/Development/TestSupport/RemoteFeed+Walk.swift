@@ -6,6 +6,11 @@ extension RemoteFeed {
         try await fetchPage(SourceID(source), from: token)
     }
 
+    /// Reads a photo with the given ID.
+    package func fetchPhoto(_ id: String) async throws -> RemotePhoto {
+        try await fetchPhoto(PhotoID(id))
+    }
+
     /// Reads all pages of a source.
     ///
     /// - Parameters:
@@ -23,5 +28,13 @@ extension RemoteFeed {
             between()
         } while token != nil
         return found
+    }
+}
+
+extension RemoteLikes {
+    /// Likes or unlikes a photo with the given ID.
+    @discardableResult
+    package func setLiked(_ id: String, _ isLiked: Bool) async throws -> Int? {
+        try await setLiked(PhotoID(id), isLiked)
     }
 }
