@@ -58,6 +58,19 @@ final class SimulatedSession {
     }
 }
 
+extension SimulatedNextcloud {
+    /// Adds the file that hides a folder.
+    @discardableResult
+    func hide(_ folder: String) -> SimulatedFile {
+        publish { ($0.path, $0.mediaType) = ("\(folder)/.nomedia", "application/octet-stream") }
+    }
+
+    /// Adds photos in a row, each with the changes for its number.
+    func publish(_ count: Int, _ change: (Int, inout SimulatedFile) -> Void) {
+        for number in 0..<count { publish { change(number, &$0) } }
+    }
+}
+
 /// A client that counts the bytes of bodies.
 private final class CountingClient: HTTPClient {
     let bytes = Mutex(0)
@@ -101,6 +114,23 @@ struct ScriptedSession {
     }
 
     init(responding response: HTTPResponse) { self.init { _ in response } }
+
+    /// Creates a session at a server with one photo in the files of the user.
+    init(photo properties: String) {
+        let text = document(path: "/remote.php/dav/files/ada/a.jpg", properties)
+        self.init(settings: ProviderSettings(["ShowLocation": "true"])) { _ in
+            .json(text, status: 207)
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Creates a response of the server with a document of an error.
+    static func davError(_ elements: String, status: Int) -> HTTPResponse {
+        .json(
+            "<d:error xmlns:d=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\">\(elements)</d:error>",
+            status: status, ["Content-Type": "application/xml; charset=utf-8"])
+    }
 }
 
 /// Returns a document with one photo.

@@ -23,30 +23,27 @@ struct ResponseTests {
     }
 
     @Test func `maintenance, throttling and an untrusted address are explained`() async throws {
-        let maintenance = await pageError(
-            HTTPResponse(
-                status: 503, headers: ["X-Nextcloud-Maintenance-Mode": "1", "Retry-After": "120"],
-                url: ""))
-        #expect(maintenance == .failed("cloud.example is in maintenance mode; try again later."))
-        #expect(await pageError(HTTPResponse(status: 429, url: "")) == .rateLimited(until: nil))
-        let limited = await pageError(
-            HTTPResponse(status: 429, headers: ["Retry-After": "60"], url: ""))
-        #expect(limited == .rateLimited(until: Timestamp(secondsSince1970: 1_785_592_500)))
+        let other = ProviderError.otherLogin("cloud.example")
+        let cases: [(Int, HTTPHeaders, String, ProviderError)] = [
+            (
+                503, ["X-Nextcloud-Maintenance-Mode": "1", "Retry-After": "120"], "",
+                .failed("cloud.example is in maintenance mode; try again later.")
+            ), (429, [:], "", .rateLimited(until: nil)),
+            (
+                429, ["Retry-After": "60"], "",
+                .rateLimited(until: Timestamp(secondsSince1970: 1_785_592_500))
+            ), (403, [:], "<html>", other), (511, [:], "<html>", other), (302, [:], "", other),
+            (303, [:], "", other), (307, [:], "", other),
+            (502, [:], "", .failed("cloud.example failed with status 502; try again later.")),
+        ]
+        for (status, headers, body, expected) in cases {
+            #expect(await pageError(.json(body, status: status, headers)) == expected)
+        }
         let untrusted = await pageError(
             .json(
                 "<!DOCTYPE html><h2>Access through untrusted domain</h2> trusted domain",
                 status: 400, ["Content-Type": "text/html"]))
         #expect(untrusted.map { "\($0)".contains("trusted_domains") } == true)
-        for status in [403, 511] {
-            let page = await pageError(.json("<html>", status: status))
-            #expect(page == .otherLogin("cloud.example"))
-        }
-        for status in [302, 303, 307] {
-            let redirect = await pageError(HTTPResponse(status: status, url: ""))
-            #expect(redirect == .otherLogin("cloud.example"))
-        }
-        let failure = await pageError(HTTPResponse(status: 502, url: ""))
-        #expect(failure == .failed("cloud.example failed with status 502; try again later."))
     }
 
     @Test(arguments: [
@@ -61,9 +58,7 @@ struct ResponseTests {
         let access = try NextcloudProvider().access(ProviderSettings(), server: "cloud.example")
         for refusal in access.refusals {
             let name = try #require(refusal.text)
-            let own = HTTPResponse.json(
-                "<d:error xmlns:d=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\"><s:exception>\(name)</s:exception></d:error>",
-                status: 401, ["Content-Type": "application/xml; charset=utf-8"])
+            let own = HTTPResponse.davError("<s:exception>\(name)</s:exception>", status: 401)
             #expect(await pageError(own) == .unauthorized)
         }
     }
@@ -71,11 +66,11 @@ struct ResponseTests {
     @Test(arguments: [404, 410])
     func `the page of a gateway does not mean that a photo is missing`(status: Int) async throws {
         let page = HTTPResponse.json("<html><h1>404 Not Found</h1></html>", status: status)
-        for body in [page, .json("", status: status)] {
-            let error = await error(body) { _ = try await $0.fetchPhoto("117") }
-            let isPage = body.isHTML
-            #expect(error?.isCase(of: ProviderError.failed) == isPage)
-            #expect(error?.isCase(of: ProviderError.notFound) == !isPage)
+        for (body, expected) in [
+            (page, ProviderError.failed), (.json("", status: status), ProviderError.notFound),
+        ] {
+            let session = ScriptedSession(responding: body).session
+            await expectThrown(expected) { try await session.fetchPhoto("117") }
         }
     }
 
@@ -103,22 +98,16 @@ struct ResponseTests {
     }
 
     @Test func `properties of the wrong type are unknown`() async throws {
-        let session = ScriptedSession(
-            settings: ProviderSettings(["ShowLocation": "true"])
-        ) { _ in
-            .json(
-                document(
-                    path: "/remote.php/dav/files/ada/a.jpg",
-                    """
-                    <d:getlastmodified>yesterday</d:getlastmodified><oc:favorite></oc:favorite>
-                    <nc:metadata-photos-size><width>-1</width><height>x</height></nc:metadata-photos-size>
-                    <nc:metadata-photos-original_date_time>99999999999999999999</nc:metadata-photos-original_date_time>
-                    <nc:metadata-photos-gps><latitude>91</latitude><longitude>nan</longitude></nc:metadata-photos-gps>
-                    <nc:metadata-blurhash>&lt;b&gt;</nc:metadata-blurhash>
-                    <nc:metadata-photos-ifd0><Make>base64:gIGC</Make><Model>base64:gIGC</Model></nc:metadata-photos-ifd0>
-                    """), status: 207)
-        }.session
-        let page = try await session.page("all")
+        let fixture = ScriptedSession(
+            photo: """
+                <d:getlastmodified>yesterday</d:getlastmodified><oc:favorite></oc:favorite>
+                <nc:metadata-photos-size><width>-1</width><height>x</height></nc:metadata-photos-size>
+                <nc:metadata-photos-original_date_time>99999999999999999999</nc:metadata-photos-original_date_time>
+                <nc:metadata-photos-gps><latitude>91</latitude><longitude>nan</longitude></nc:metadata-photos-gps>
+                <nc:metadata-blurhash>&lt;b&gt;</nc:metadata-blurhash>
+                <nc:metadata-photos-ifd0><Make>base64:gIGC</Make><Model>base64:gIGC</Model></nc:metadata-photos-ifd0>
+                """)
+        let page = try await fixture.session.page("all")
         let photo = try #require(page.photos.first)
         #expect(photo.photo.created == nil && photo.photo.updated == nil)
         #expect(photo.photo.width == nil && photo.photo.height == nil)
@@ -187,9 +176,7 @@ struct ResponseTests {
         let session = ScriptedSession { request in
             request.url.hasSuffix("/status.php")
                 ? .json(statusDocument)
-                : .json(
-                    "<d:error xmlns:d=\"DAV:\" xmlns:s=\"http://sabredav.org/ns\"><s:message>\(text)</s:message></d:error>",
-                    status: status, ["Content-Type": "application/xml; charset=utf-8"])
+                : .davError("<s:message>\(text)</s:message>", status: status)
         }.session
         let reason = await expectThrown(ProviderError.failed) { _ = try await session.page("all") }
         #expect(reason?.contains(sentence) == true, "\(reason ?? "")")
@@ -197,13 +184,8 @@ struct ResponseTests {
 
     @Test(arguments: [Int64.min, -62_167_219_201, 253_402_300_800, .max])
     func `a time that is not possible is unknown`(seconds: Int64) async throws {
-        let session = ScriptedSession { _ in
-            .json(
-                document(
-                    path: "/remote.php/dav/files/ada/a.jpg",
-                    "<nc:metadata-photos-original_date_time>\(seconds)</nc:metadata-photos-original_date_time>"
-                ), status: 207)
-        }.session
+        let name = "nc:metadata-photos-original_date_time"
+        let session = ScriptedSession(photo: "<\(name)>\(seconds)</\(name)>").session
         let page = try await session.page("all")
         #expect(page.photos.map(\.photo.created) == [nil])
         await #expect(throws: ProviderError.staleCursor) {
@@ -250,10 +232,8 @@ struct ResponseTests {
         _ server: String, _ answer: @escaping ScriptedHTTP.Answer
     ) async throws -> (PollingDescription, [String]) {
         let http = ScriptedHTTP(answer)
-        let ports = SessionPorts(http)
-        let provider = NextcloudProvider()
-        let name = try provider.server(server, ports.settings)
-        let description = try await provider.describeLogin(name, ports)
+        let name = try NextcloudProvider().server(server, ProviderSettings())
+        let description = try await NextcloudProvider().describeLogin(name, SessionPorts(http))
         return (description, http.requests.value.map(\.url))
     }
 
@@ -277,9 +257,9 @@ struct ResponseTests {
                 : HTTPResponse(status: 404, url: request.url)
         }
         #expect((description.server, description.startURL) == (name, base + "/index.php/login/v2"))
-        #expect(description.revocation?.url == base + "/ocs/v2.php/core/apppassword")
-        #expect(description.revocation?.method == .delete)
-        #expect(description.revocation?.headers["OCS-APIRequest"] == "true")
+        let revocation = try #require(description.revocation)
+        #expect(revocation.url == base + "/ocs/v2.php/core/apppassword")
+        #expect((revocation.method, revocation.headers["OCS-APIRequest"]) == (.delete, "true"))
         #expect(urls.count == requests)
         let access = try NextcloudProvider().access(ProviderSettings(), server: name)
         let origin = try #require(WebAddress(base)?.origin)
@@ -317,9 +297,8 @@ struct ResponseTests {
         let http = ScriptedHTTP { _ in
             .json(#"{"ocs":{"meta":{},"data":{"id":"ada","display-name":"Ada"}}}"#)
         }
-        let ports = SessionPorts(http)
-        let found = try await NextcloudProvider().identify(
-            AccountIdentity(username: "ada@mail.example", server: "cloud.example/a"), ports)
+        let account = AccountIdentity(username: "ada@mail.example", server: "cloud.example/a")
+        let found = try await NextcloudProvider().identify(account, SessionPorts(http))
         #expect(found == AccountIdentity(username: "ada", server: "cloud.example/a", userID: "ada"))
         #expect(http.requests.value.first?.headers["OCS-APIRequest"] == "true")
     }

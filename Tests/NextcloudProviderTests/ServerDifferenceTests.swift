@@ -21,6 +21,14 @@ struct ServerDifferenceTests {
         await fixture.session.finalNotices().last ?? []
     }
 
+    /// A document of an error.
+    private func davError(_ status: Int) -> Fault {
+        .reply(
+            Reply(
+                status, headers: [("Content-Type", "application/xml; charset=utf-8")],
+                body: Array("<d:error xmlns:d=\"DAV:\"/>".utf8)))
+    }
+
     @Test func `an edited file has other addresses of every size and of the download`() async throws
     {
         let fixture = try SimulatedSession(photoCount: 1)
@@ -61,10 +69,7 @@ struct ServerDifferenceTests {
         async throws
     {
         let (fixture, server) = try SimulatedSession(path: "/cloud", photoCount: 3).withServer
-        let other = server.publish {
-            $0.owner = "bob"
-            $0.path = "Trip/Bob & sea.jpg"
-        }
+        let other = server.publish { ($0.owner, $0.path) = ("bob", "Trip/Bob & sea.jpg") }
         let id = "\(other.id)"
         server.addAlbum("Trip (bob)", [id, server.photos[0]], isShared: true)
         // The app shows the album; the file is not in the files of the user.
@@ -217,9 +222,8 @@ struct ServerDifferenceTests {
             ".thumbnails/a.jpg", "Photos/.hidden/b.jpg", "Photos/.trashed-1789-c.jpg",
             "Private/d.jpg", "Private/Deep/e.jpg", "Chats/f.jpg",
         ] { server.publish { $0.path = path } }
-        for (path, type) in [
-            ("Private/.nomedia", "application/octet-stream"), ("Chats/.noimage", "text/plain"),
-        ] { server.publish { ($0.path, $0.mediaType) = (path, type) } }
+        server.hide("Private")
+        server.publish { ($0.path, $0.mediaType) = ("Chats/.noimage", "text/plain") }
         let other = server.publish { $0.path = "Privateer/g.jpg" }
         #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
     }
@@ -228,9 +232,7 @@ struct ServerDifferenceTests {
         let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let shown = server.photos
         for number in 0..<1010 {
-            server.publish {
-                ($0.path, $0.mediaType) = ("Apps/\(number)/.nomedia", "application/octet-stream")
-            }
+            server.hide("Apps/\(number)")
             server.publish { $0.path = "Apps/\(number)/a.jpg" }
         }
         #expect(try await fixture.walk("all") == shown)
@@ -244,9 +246,7 @@ struct ServerDifferenceTests {
         let other = server.publish { $0.path = "Private/a.jpg" }
         for id in server.photos { server.change(id) { $0.taken = $0.modified } }
         #expect(try await fixture.walk("all") == ["\(other.id)"] + shown)
-        let rule = server.publish {
-            ($0.path, $0.mediaType) = ("Private/.nomedia", "application/octet-stream")
-        }
+        let rule = server.hide("Private")
         for seconds in [30, 31] {
             now.withLock { $0 = $0 + .seconds(seconds) }
             #expect(try await fixture.walk("all") == shown)
@@ -262,14 +262,8 @@ struct ServerDifferenceTests {
         let (fixture, server) = try SimulatedSession(photoCount: 2).withServer
         let shown = server.photos
         server.publish { $0.path = "Private/a.jpg" }
-        server.publish {
-            ($0.path, $0.mediaType) = ("Private/.nomedia", "application/octet-stream")
-        }
-        let type = ("Content-Type", "application/xml; charset=utf-8")
-        server.fail(
-            "SEARCH /remote.php/dav/",
-            .reply(Reply(status, headers: [type], body: Array("<d:error xmlns:d=\"DAV:\"/>".utf8))),
-            times: 1)
+        server.hide("Private")
+        server.fail("SEARCH /remote.php/dav/", davError(status), times: 1)
         await #expect(throws: ProviderError.self) { try await fixture.walk("all") }
         #expect(try await fixture.walk("all") == shown)
     }
@@ -319,13 +313,8 @@ struct ServerDifferenceTests {
         server.sourceFolders = folders
         let expected = try await fixture.walk("all")
         #expect(expected.count == folders.count + 2)
-        let type = ("Content-Type", "application/xml; charset=utf-8")
-        let body = Array("<d:error xmlns:d=\"DAV:\"/>".utf8)
-        server.fail(
-            "SEARCH /remote.php/dav/", .reply(Reply(status, headers: [type], body: body)), times: 1)
-        server.fail(
-            "PROPFIND /remote.php/dav/files/ada/Camera/",
-            .reply(Reply(503, headers: [type], body: body)), times: 1)
+        server.fail("SEARCH /remote.php/dav/", davError(status), times: 1)
+        server.fail("PROPFIND /remote.php/dav/files/ada/Camera/", davError(503), times: 1)
         if let found = try? await fixture.walk("all") { #expect(found == expected) }
         #expect(try await fixture.walk("all") == expected)
     }
@@ -338,9 +327,8 @@ struct ServerDifferenceTests {
         let photos = server.photos
         server.publish { $0.path = "Documents/a.jpg" }
         server.sourceFolders = ["/Photos"]
-        server.fail(
-            "GET /index.php/apps/photos/", .reply(Reply(status, html: "<html>Wait</html>")),
-            times: 1)
+        let page = Reply(status, html: "<html>Wait</html>")
+        server.fail("GET /index.php/apps/photos/", .reply(page), times: 1)
         await #expect(throws: ProviderError.self) { try await fixture.walk("all") }
         #expect(try await fixture.walk("all") == photos)
     }
@@ -348,8 +336,8 @@ struct ServerDifferenceTests {
     @Test(arguments: [302, 401])
     func `a gateway that protects only pages hides no photos`(status: Int) async throws {
         let fixture = try SimulatedSession(photoCount: 2)
-        fixture.server.fail(
-            "GET /index.php/apps/photos/", .reply(Reply(status, html: "<html>Log in</html>")))
+        let page = Reply(status, html: "<html>Log in</html>")
+        fixture.server.fail("GET /index.php/apps/photos/", .reply(page))
         #expect(try await fixture.walk("all") == fixture.server.photos)
     }
 
@@ -371,10 +359,9 @@ struct ServerDifferenceTests {
             $0.path = String(repeating: folder, count: 6) + "a.jpg"
         }
         // The limits of the server.
+        let name = String(repeating: "\u{6f22}", count: 246) + ".jpg"
         let longest = fixture.server.publish {
-            $0.path =
-                String(repeating: folder, count: 50) + String(repeating: "\u{6f22}", count: 246)
-                + ".jpg"
+            $0.path = String(repeating: folder, count: 50) + name
         }
         let photos = try await fixture.session.walk("all")
         #expect(photos.map(\.photo.id.text) == fixture.server.photos)
@@ -398,9 +385,8 @@ struct ServerDifferenceTests {
                     <d:getlastmodified>\(modified)</d:getlastmodified>
                     <nc:metadata-photos-original_date_time>\(taken)</nc:metadata-photos-original_date_time>
                     """)
-                let root = try? XMLDocument.parse(Array(text.utf8))
-                let record = root.flatMap { MultiStatus($0) }?.responses.first.flatMap(
-                    FileRecord.init)
+                let status = (try? XMLDocument.parse(Array(text.utf8))).flatMap { MultiStatus($0) }
+                let record = status?.responses.first.flatMap(FileRecord.init)
                 #expect(record?.seconds == taken)
                 return record?.created?.secondsSince1970
             }
@@ -460,8 +446,10 @@ struct ServerDifferenceTests {
         let (server, session) = (fixture.server, fixture.session)
         let photo = try await session.fetchPhoto(server.photos[0])
         let thumb = try #require(photo.images[.thumb])
-        func expectFailures(_ text: String) async {
-            for call in ["page", "profile", "like", "image"] {
+        func expectFailures(
+            _ text: String, of calls: [String] = ["page", "profile", "like", "image"]
+        ) async {
+            for call in calls {
                 let reason = await expectThrown(ProviderError.failed) {
                     switch call {
                     case "page": _ = try await session.page("all")
@@ -480,12 +468,7 @@ struct ServerDifferenceTests {
         await expectFailures("is being upgraded")
         server.needsUpgrade = false
         server.addUser("ada") { $0.isDisabled = true }
-        for call in [{ _ = try await session.page("all") }, { _ = try await session.profile() }]
-            as [() async throws -> Void]
-        {
-            let reason = await expectThrown(ProviderError.failed) { try await call() }
-            #expect(reason?.contains("is disabled") == true)
-        }
+        await expectFailures("is disabled", of: ["page", "profile"])
         server.addUser("ada")
         #expect(try await session.page("all").photos.count == 3)
     }
@@ -494,8 +477,7 @@ struct ServerDifferenceTests {
         let fixture = try SimulatedSession(photoCount: 0)
         let large = fixture.server.publish { $0.isTooLargeForPreview = true }
         let raw = fixture.server.publish {
-            $0.mediaType = "image/x-dcraw"
-            $0.isTooLargeForPreview = true
+            ($0.mediaType, $0.isTooLargeForPreview) = ("image/x-dcraw", true)
         }
         let photo = try await fixture.session.fetchPhoto("\(large.id)")
         for url in photo.images.values { #expect(try await status(url, fixture) == 200, "\(url)") }
@@ -528,11 +510,9 @@ struct ServerDifferenceTests {
     ) async throws {
         let fixture = try SimulatedSession(version, photoCount: 3)
         let base = Moment(1_750_000_000)
-        for number in 0..<700 {
-            fixture.server.publish {
-                $0.modified = base
-                $0.taken = version == .v27 || number % 7 == 0 ? nil : base
-            }
+        fixture.server.publish(700) { number, file in
+            file.modified = base
+            file.taken = version == .v27 || number % 7 == 0 ? nil : base
         }
         let search = PhotoSearch(
             client: try fixture.makeClient(), kind: .all,

@@ -40,13 +40,10 @@ struct SessionTests {
     ) async throws {
         let (fixture, server) = try SimulatedSession(version, photoCount: 0).withServer
         let base = Moment(1_750_000_000)
-        for number in 0..<1300 {
-            server.publish {
-                // 700 photos have one time, the others have 6 in each second.
-                let time = number < 700 ? base : base + (number - 1000) / 6
-                $0.modified = time
-                $0.taken = version == .v27 || !isDated ? nil : time
-            }
+        server.publish(1300) { number, file in
+            // 700 photos have one time, the others have 6 in each second.
+            file.modified = number < 700 ? base : base + (number - 1000) / 6
+            file.taken = version == .v27 || !isDated ? nil : file.modified
         }
         let found = try await fixture.walk("all")
         #expect(found.count == 1300 && found == server.photos)
@@ -55,28 +52,21 @@ struct SessionTests {
     @Test func `files without metadata are merged by their time`() async throws {
         let (fixture, server) = try SimulatedSession(photoCount: 0).withServer
         let base = Moment(1_750_000_000)
-        // 500 old photos were uploaded after 390 of 500 new files that have no metadata.
-        for number in 0..<500 {
-            server.publish {
-                $0.modified = base + 10_000 + number
-                $0.taken = base + -number * 50
+        func addOld(_ server: SimulatedNextcloud) {
+            server.publish(500) { number, file in
+                (file.modified, file.taken) = (base + 10_000 + number, base + -number * 50)
             }
         }
-        for number in 0..<500 {
-            server.publish {
-                $0.modified = base + -number * 40
-                $0.taken = number < 390 ? nil : base + -number * 30
-            }
+        // 500 old photos were uploaded after 390 of 500 new files that have no metadata.
+        addOld(server)
+        server.publish(500) { number, file in
+            file.modified = base + -number * 40
+            file.taken = number < 390 ? nil : base + -number * 30
         }
         #expect(try await fixture.walk("all") == server.photos)
         server.version = .v28
         let other = try SimulatedSession(.v28, photoCount: 0)
-        for number in 0..<500 {
-            other.server.publish {
-                $0.modified = base + 10_000 + number
-                $0.taken = base + -number * 50
-            }
-        }
+        addOld(other.server)
         #expect(try await other.walk("all") == other.server.photos)
     }
 
@@ -151,14 +141,12 @@ struct SessionTests {
     {
         let (fixture, server) = try SimulatedSession(photoCount: 0).withServer
         let base = Moment(1_750_000_000)
-        for number in 0..<1000 {
-            server.publish {
-                ($0.path, $0.modified) = ("Hidden/\(number).jpg", base + number)
-                $0.taken = $0.modified
-            }
+        server.publish(1000) { number, file in
+            (file.path, file.modified) = ("Hidden/\(number).jpg", base + number)
+            file.taken = file.modified
         }
         let shown = server.publish { ($0.modified, $0.taken) = (base + -1, base + -1) }
-        server.publish { ($0.path, $0.mediaType) = ("Hidden/.nomedia", "application/octet-stream") }
+        server.hide("Hidden")
         #expect(try await fixture.walk("all") == ["\(shown.id)"])
         let count = server.requests().count
         #expect(count < 12)
@@ -246,10 +234,7 @@ struct SessionTests {
         let plain = fixture.server.publish { $0.hasPreview = false }
         fixture.server.publish { $0.mediaType = "image/svg+xml" }
         fixture.server.publish { $0.mediaType = "video/mp4" }
-        fixture.server.publish {
-            $0.mediaType = "image/x-dcraw"
-            $0.hasPreview = false
-        }
+        fixture.server.publish { ($0.mediaType, $0.hasPreview) = ("image/x-dcraw", false) }
         let page = try await fixture.session.page("all")
         #expect(page.photos.map(\.photo.id.text) == ["\(plain.id)", "\(raw.id)"])
         #expect(page.photos[0].images.keys.sorted { $0.rawValue < $1.rawValue } == [.full])
@@ -263,8 +248,7 @@ struct SessionTests {
     @Test func `the profile has the name, the page and the avatar of the user`() async throws {
         let fixture = try SimulatedSession(path: "/cloud")
         fixture.server.addUser("ada") {
-            $0.displayName = "Ada Lovelace"
-            $0.biography = "One.\nTwo."
+            ($0.displayName, $0.biography) = ("Ada Lovelace", "One.\nTwo.")
         }
         let profile = try await fixture.session.profile()
         #expect((profile.username, profile.userID, profile.location) == ("ada", "ada", "Bergen"))
