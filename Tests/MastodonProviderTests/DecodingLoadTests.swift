@@ -11,7 +11,7 @@ struct DecodingLoadTests {
         let images = (0..<10_000).map { Sample.image("\($0)") }
         let tags = (0..<100_000).map { ##"{"name":"#\##($0)"}"## }
         let status = Sample.status("1", images, #""tags":[\#(tags.joined(separator: ","))]"#)
-        let fixture = Fixture(responding: .json(Sample.list(status)))
+        let fixture = Fixture(statuses: [status])
         let clock = ContinuousClock()
         let isEnded = Observed(false)
         let start = clock.now

@@ -5,14 +5,11 @@ import Testing
 @testable import MastodonProvider
 
 struct DiscoveryTests {
-    /// Discovers a server whose responses depend on the suffix of the address.
     private func discover(
-        _ responses: [String: HTTPResponse],
-        _ settings: [String: String] = [:], redirectedTo origin: String? = nil
-    ) async throws -> OAuthDescription {
-        try await discovered(responses, settings, redirectedTo: origin).oauth
-    }
+        _ responses: [String: HTTPResponse], _ settings: [String: String] = [:]
+    ) async throws -> OAuthDescription { try await discovered(responses, settings).oauth }
 
+    /// Discovers a server whose responses depend on the suffix of the address.
     private func discovered(
         _ responses: [String: HTTPResponse],
         _ settings: [String: String] = [:], redirectedTo origin: String? = nil
@@ -20,10 +17,8 @@ struct DiscoveryTests {
         let http = ScriptedHTTP { request in
             let response = responses.first { request.url.hasSuffix($0.key) }?.value
             let path = request.url.split(separator: "/").dropFirst(2).joined(separator: "/")
-            return HTTPResponse(
-                status: response?.status ?? 404, headers: response?.headers ?? [:],
-                body: response?.body ?? Array(#"{"error":"Not Found"}"#.utf8),
-                url: origin.map { "\($0)/\(path)" } ?? request.url)
+            return (response ?? .json(#"{"error":"Not Found"}"#, status: 404))
+                .at(origin.map { "\($0)/\(path)" } ?? request.url)
         }
         let ports = SessionPorts(http, ProviderSettings(settings)).at { Fixture.now }
         let found = try await MastodonProvider().discover("photos.example", user: nil, ports)
@@ -43,21 +38,27 @@ struct DiscoveryTests {
             "/api/v2/instance": recordings.response("instance_v2_4.6.4"),
             "/oauth-authorization-server": .json(text),
         ])
-        #expect(oauth.authorizationURL == "https://photos.example/oauth/authorize")
-        #expect(oauth.tokenURL == "https://photos.example/oauth/token")
-        #expect(oauth.revocationURL == "https://photos.example/oauth/revoke")
+        expectOwnEndpoints(oauth)
         #expect(oauth.issuer == "https://photos.example/")
-        #expect(
-            oauth.scopes == [
-                "read:accounts", "read:statuses", "read:favourites", "write:favourites",
-            ])
+        let scopes = ["read:accounts", "read:statuses", "read:favourites", "write:favourites"]
+        #expect(oauth.scopes == scopes)
         #expect((oauth.usesPKCE, oauth.redirectPort) == (true, nil))
         #expect((oauth.showsCode, oauth.countsPerApplication) == (true, false))
         #expect(oauth.tokenOrigins == ["https://photos.example"])
+        #expect(oauth.registration?.fields["scopes"] == scopes.joined(separator: " "))
+    }
+
+    private func expectOwnEndpoints(_ oauth: OAuthDescription) {
+        #expect(oauth.authorizationURL == "https://photos.example/oauth/authorize")
+        #expect(oauth.tokenURL == "https://photos.example/oauth/token")
+        #expect(oauth.revocationURL == "https://photos.example/oauth/revoke")
         #expect(oauth.registration?.url == "https://photos.example/api/v1/apps")
-        #expect(
-            oauth.registration?.fields["scopes"]
-                == "read:accounts read:statuses read:favourites write:favourites")
+    }
+
+    /// Expects the description of software that is not known.
+    private func expectConservative(_ oauth: OAuthDescription) {
+        #expect((oauth.scopes, oauth.redirectPort) == (["read", "write"], 43117))
+        #expect(!oauth.showsCode)
     }
 
     @Test func `a server without metadata has the default description`() async throws {
@@ -70,19 +71,12 @@ struct DiscoveryTests {
         let oauth = try await discover([
             "/api/v1/instance": instance("3.5.3 (compatible; Pixelfed 0.11.13)")
         ])
-        #expect((oauth.scopes, oauth.showsCode) == (["read", "write"], false))
-        #expect((oauth.redirectPort, oauth.revocationURL) == (43117, nil))
+        expectConservative(oauth)
+        #expect(oauth.revocationURL == nil)
         #expect(oauth.tokenRefusals.contains { $0.status == 500 })
     }
 
-    @Test func `other software has broad scopes unless its metadata names narrower ones`()
-        async throws
-    {
-        let oauth = try await discover([
-            "/api/v1/instance": instance("2.7.2 (compatible; Akkoma 3.13.2)")
-        ])
-        #expect(oauth.scopes == ["read", "write"])
-        #expect((oauth.redirectPort, oauth.showsCode) == (43117, false))
+    @Test func `other software has the scopes that its metadata name`() async throws {
         let narrow = try await discover(
             [
                 "/api/v2/instance": instance("4.0.0 (compatible; Other 1)"),
@@ -106,10 +100,7 @@ struct DiscoveryTests {
                 #"{"issuer":"\#(issuer)","token_endpoint":"\#(token)","authorization_endpoint":"\#(token)","revocation_endpoint":"\#(token)","app_registration_endpoint":"\#(token)"}"#
             ),
         ])
-        #expect(oauth.tokenURL == "https://photos.example/oauth/token")
-        #expect(oauth.authorizationURL == "https://photos.example/oauth/authorize")
-        #expect(oauth.revocationURL == "https://photos.example/oauth/revoke")
-        #expect(oauth.registration?.url == "https://photos.example/api/v1/apps")
+        expectOwnEndpoints(oauth)
     }
 
     @Test(arguments: [
@@ -157,8 +148,8 @@ struct DiscoveryTests {
     func `any other software has the conservative description`(version: String) async throws {
         #expect(Dialect(version: version) == .other)
         let oauth = try await discover(["/api/v2/instance": instance(version)])
-        #expect((oauth.scopes, oauth.redirectPort) == (["read", "write"], 43117))
-        #expect((oauth.showsCode, oauth.registration?.isForOneLogin) == (false, false))
+        expectConservative(oauth)
+        #expect(oauth.registration?.isForOneLogin == false)
     }
 
     @Test(arguments: [
@@ -223,14 +214,10 @@ struct DiscoveryTests {
     ) async throws -> (found: DiscoveredServer, requests: [HTTPRequest]) {
         let instance = instance("4.6.4")
         let http = ScriptedHTTP { request in
-            if request.url == "https://social.photos.example/api/v2/instance" {
-                return HTTPResponse(status: 200, body: instance.body, url: request.url)
-            }
-            let response = responses[request.url]
-            return HTTPResponse(
-                status: response?.status ?? 404, headers: response?.headers ?? [:],
-                body: response?.body ?? Array("<html>".utf8),
-                url: response.map { $0.url.isEmpty ? request.url : $0.url } ?? request.url)
+            let isServer = request.url == "https://social.photos.example/api/v2/instance"
+            let response =
+                isServer ? instance : responses[request.url] ?? .json("<html>", status: 404)
+            return response.url.isEmpty ? response.at(request.url) : response
         }
         let ports = SessionPorts(http).at { Fixture.now }
         let found = try await MastodonProvider().discover("photos.example", user: user, ports)
@@ -311,15 +298,18 @@ struct DiscoveryTests {
     @Test func `the identity is that of the token's user`() async throws {
         let me = try recordings.response("accounts_verify_credentials_200")
         let http = ScriptedHTTP { _ in me }
-        let ports = SessionPorts(http)
-        let identity = try await MastodonProvider().identify("photos.example", ports)
-        #expect(
-            identity
-                == AccountIdentity(
-                    username: "mastodonpy_test", server: "photos.example",
-                    userID: "117020457910412882"))
-        #expect(
-            http.requests.value.map(\.url)
-                == ["https://photos.example/api/v1/accounts/verify_credentials"])
+        let identity = try await MastodonProvider().identify("photos.example", SessionPorts(http))
+        let expected = AccountIdentity(
+            username: "mastodonpy_test", server: "photos.example", userID: "117020457910412882")
+        #expect(identity == expected)
+        let url = "https://photos.example/api/v1/accounts/verify_credentials"
+        #expect(http.requests.value.map(\.url) == [url])
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response with another address.
+    fileprivate func at(_ url: String) -> HTTPResponse {
+        HTTPResponse(status: status, headers: headers, body: body, url: url)
     }
 }

@@ -29,9 +29,19 @@ struct Fixture {
         self.init(settings) { _ in response }
     }
 
+    /// Creates a session at a server that sends the same statuses to every request.
+    init(statuses: [String], next query: String? = nil) {
+        self.init(responding: .json(Sample.list(statuses), query.map(Sample.next) ?? [:]))
+    }
+
     /// Creates a session at a server whose lists are empty.
     init(instance: HTTPResponse) {
         self.init { $0.url.contains("/instance") ? instance : .json("[]") }
+    }
+
+    /// Creates a session at a server with this version, whose lists are empty.
+    init(version: String) {
+        self.init(instance: .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#))
     }
 
     /// The methods and addresses of the requests, without the base address of the API.
@@ -50,7 +60,7 @@ enum Sample {
         #"{"id":"\#(id)","type":"image","url":"https://files.example/\#(id).jpg",\#(more)}"#
     }
 
-    static func list(_ statuses: String...) -> String { "[\(statuses.joined(separator: ","))]" }
+    static func list(_ statuses: [String]) -> String { "[\(statuses.joined(separator: ","))]" }
 
     static func next(_ query: String) -> HTTPHeaders {
         ["Link": #"<https://photos.example/api/v1/timelines/home?\#(query)>; rel="next""#]

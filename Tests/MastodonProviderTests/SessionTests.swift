@@ -9,18 +9,12 @@ struct SessionTests {
     private func ids(_ page: RemotePage) -> [String] { page.photos.map(\.photo.id.text) }
 
     @Test func `page tokens contain the parameters of the server`() async throws {
-        let fixture = Fixture { request in
-            .json(
-                Sample.list(Sample.status("1", [Sample.image("a")])),
-                Sample.next("limit=40&offset=a%26b&max_id=9"))
-        }
+        let query = "limit=40&offset=a%26b&max_id=9"
+        let fixture = Fixture(statuses: [Sample.status("1", [Sample.image("a")])], next: query)
         let page = try await fixture.session.page("home")
-        #expect(page.next == "limit=40&offset=a%26b&max_id=9")
+        #expect(page.next == query)
         _ = try await fixture.session.page("home", from: page.next)
-        #expect(
-            fixture.requestLines == [
-                "/timelines/home?limit=40", "/timelines/home?limit=40&offset=a%26b&max_id=9",
-            ])
+        #expect(fixture.requestLines == ["/timelines/home?limit=40", "/timelines/home?\(query)"])
         #expect(
             fixture.http.requests.value.allSatisfy { $0.headers["Accept"] == "application/json" })
     }
@@ -51,7 +45,7 @@ struct SessionTests {
         ("takahe/0.11.0", "/timelines/public?limit=40"),
     ])
     func `the public source covers all servers`(version: String, path: String) async throws {
-        let fixture = Fixture(instance: .json(#"{"version":"\#(version)","title":"x","uri":"x"}"#))
+        let fixture = Fixture(version: version)
         for _ in 0..<2 { _ = try await fixture.session.page("public") }
         #expect(fixture.requestLines.suffix(2) == [path, path])
         // The dialect is requested once.
@@ -62,11 +56,8 @@ struct SessionTests {
         async throws
     {
         let original = Sample.status("98", [Sample.image("a"), Sample.image("b")])
-        let fixture = Fixture(
-            responding: .json(
-                Sample.list(
-                    #"{"id":"102","reblog":\#(original)}"#, original, Sample.status("97", [])),
-                Sample.next("max_id=97")))
+        let boost = #"{"id":"102","reblog":\#(original)}"#
+        let fixture = Fixture(statuses: [boost, original, Sample.status("97")], next: "max_id=97")
         let home = try await fixture.session.page("home")
         #expect(ids(home) == ["98.a", "98.b", "98.a", "98.b"])
         // Ordered by length first: 102 is newer than 98.
@@ -102,9 +93,7 @@ struct SessionTests {
     }
 
     @Test func `a page without photos names the next one after one request`() async throws {
-        let fixture = Fixture { _ in
-            .json(Sample.list(Sample.status("100")), Sample.next("max_id=99"))
-        }
+        let fixture = Fixture(statuses: [Sample.status("100")], next: "max_id=99")
         let page = try await fixture.session.page("home")
         #expect((page.photos.isEmpty, page.next) == (true, "max_id=99"))
         #expect(fixture.requestLines.count == 1)
@@ -114,8 +103,8 @@ struct SessionTests {
         let fixture = Fixture { request in
             let token = request.url.split(separator: "max_id=").dropFirst().last
             let ids = token == nil ? Array(81...100) : token == "81" ? Array(50...60) : []
-            let statuses = ids.reversed().map { Sample.status("\($0)", [Sample.image("a")]) }
-            return .json("[\(statuses.joined(separator: ","))]")
+            return .json(
+                Sample.list(ids.reversed().map { Sample.status("\($0)", [Sample.image("a")]) }))
         }
         let photos = try await fixture.session.walk("tag:cats")
         let expected = Array((81...100).reversed()) + Array((50...60).reversed())
@@ -133,7 +122,7 @@ struct SessionTests {
         let status = Sample.status(
             "1796009999abc", [0, 1].map { Sample.image("https://snac.test/ada/p/1.2_\($0)") })
         let fixture = Fixture { request in
-            .json(request.url.contains("/statuses/") ? status : Sample.list(status))
+            .json(request.url.contains("/statuses/") ? status : Sample.list([status]))
         }
         let page = try await fixture.session.page("home")
         let found = ids(page)
@@ -150,18 +139,18 @@ struct SessionTests {
             "1", [Sample.image("a", #""url":"ftp://a""#), Sample.image("b")]
         )
         .replacing(#""url":"https://files.example/a.jpg","#, with: "")
-        let fixture = Fixture(responding: .json(Sample.list(status)))
+        let fixture = Fixture(statuses: [status])
         for _ in 0..<2 { #expect(ids(try await fixture.session.page("home")) == ["1.b"]) }
-        let notices = await fixture.session.finalNotices()
-        #expect(
-            notices == [["An image of photos.example is omitted, because its address is invalid."]])
+        let notice = "An image of photos.example is omitted, because its address is invalid."
+        #expect(await fixture.session.finalNotices() == [[notice]])
     }
 
     @Test func `an image that the server has processed is no longer counted as omitted`()
         async throws
     {
-        let whole = Sample.list(
-            Sample.status("1", [Sample.image("a")]), Sample.status("2", [Sample.image("b")]))
+        let whole = Sample.list([
+            Sample.status("1", [Sample.image("a")]), Sample.status("2", [Sample.image("b")]),
+        ])
         let partial = whole.replacing(#""https://files.example/a.jpg""#, with: "null")
         let none = partial.replacing(#""https://files.example/b.jpg""#, with: "null")
         let fixture = Fixture(responding: .json(none))
@@ -179,29 +168,20 @@ struct SessionTests {
     {
         let fixture = Fixture(responding: .json("[]"))
         for (source, ids) in [("home", ["2", "1"]), ("home", ["1"]), ("local", []), ("home", [])] {
-            let statuses = ids.map { Sample.status($0, [Sample.image("a")]) }
-            let list = "[\(statuses.joined(separator: ","))]"
+            let list = Sample.list(ids.map { Sample.status($0, [Sample.image("a")]) })
                 .replacing(#""https://files.example/a.jpg""#, with: "null")
+            let instance = #"{"version":"4.5.0","title":"x","uri":"x"}"#
             fixture.http.answer.update {
-                $0 = { request in
-                    .json(
-                        request.url.contains("/instance")
-                            ? #"{"version":"4.5.0","title":"x","uri":"x"}"# : list)
-                }
+                $0 = { .json($0.url.contains("/instance") ? instance : list) }
             }
             _ = try await fixture.session.page(source)
         }
-        let notices = await fixture.session.finalNotices()
-        #expect(
-            notices.map { $0.map { $0.prefix(8) } } == [
-                ["An image"], ["2 images"], ["An image"], [],
-            ])
+        let starts = await fixture.session.finalNotices().map { $0.map { $0.prefix(8) } }
+        #expect(starts == [["An image"], ["2 images"], ["An image"], []])
     }
 
     @Test func `a server without a list of likes says so`() async throws {
-        let fixture = Fixture(
-            instance: .json(
-                #"{"version":"4.0.0 (not true; really snac/2.75)","title":"x","uri":"x"}"#))
+        let fixture = Fixture(version: "4.0.0 (not true; really snac/2.75)")
         await expectThrown(ProviderError.notSupported) { try await fixture.session.page("likes") }
     }
 
@@ -209,7 +189,7 @@ struct SessionTests {
     func `a link without a next page ends the source`(link: String) async throws {
         let fixture = Fixture(
             responding: .json(
-                Sample.list(Sample.status("1", [Sample.image("a")])),
+                Sample.list([Sample.status("1", [Sample.image("a")])]),
                 ["Link": "<https://photos.example/api/v1/timelines/home?limit=40&\(link)"]))
         let page = try await fixture.session.page("home")
         #expect((page.next, page.photos.count) == (nil, 1))
@@ -219,9 +199,7 @@ struct SessionTests {
         async throws
     {
         let statuses = ["9", "8", "9"].map { Sample.status($0, [Sample.image("a")]) }
-        let fixture = Fixture(
-            responding: .json(
-                "[\(statuses.joined(separator: ","))]", Sample.next("limit=40&max_id=9")))
+        let fixture = Fixture(statuses: statuses, next: "limit=40&max_id=9")
         let page = try await fixture.session.page("home")
         #expect(ids(page) == ["9.a", "8.a"])
         #expect([page.next, page.end] == ["limit=40&max_id=8", "018"])
@@ -242,9 +220,7 @@ struct SessionTests {
             let statuses = ids.map { id in
                 Sample.status("\(id)", (0..<20).map { Sample.image("\($0)") })
             }
-            return .json(
-                "[\(statuses.joined(separator: ","))]",
-                Sample.next("limit=\(limit)&max_id=\(oldest)"))
+            return .json(Sample.list(statuses), Sample.next("limit=\(limit)&max_id=\(oldest)"))
         }
         let photos = try await fixture.session.walk(source)
         let expected = (101...160).reversed().flatMap { id in (0..<20).map { "\(id).\($0)" } }
@@ -253,18 +229,16 @@ struct SessionTests {
     }
 
     @Test func `photos of direct messages are only in the list of likes`() async throws {
-        let fixture = Fixture(
-            responding: .json(
-                Sample.list(
-                    Sample.status("2", [Sample.image("a")], #""visibility":"direct""#),
-                    Sample.status("1", [Sample.image("a")], #""visibility":"private""#))))
+        let fixture = Fixture(statuses: [
+            Sample.status("2", [Sample.image("a")], #""visibility":"direct""#),
+            Sample.status("1", [Sample.image("a")], #""visibility":"private""#),
+        ])
         #expect(ids(try await fixture.session.page("home")) == ["1.a"])
         #expect(ids(try await fixture.session.page("likes")) == ["2.a", "1.a"])
     }
 
     @Test func `a repeated page token ends the source`() async throws {
-        let fixture = Fixture { _ in .json(Sample.list(Sample.status("1")), Sample.next("max_id=1"))
-        }
+        let fixture = Fixture(statuses: [Sample.status("1")], next: "max_id=1")
         let page = try await fixture.session.page("home")
         #expect(page.next == "max_id=1")
         #expect(try await fixture.session.page("home", from: page.next) == RemotePage([]))
@@ -274,12 +248,12 @@ struct SessionTests {
         let home = try recordings.response("timelines_home_200")
         let fixture = Fixture { request in request.url.contains("max_id") ? .json("[]") : home }
         #expect(try await fixture.session.page("home").next == "max_id=117020574694606796")
+        let reset = Timestamp(rfc3339: "2026-08-01T14:00:01Z")
         guard case .rateLimit(let limit) = await fixture.session.finalEvents().last else {
             Issue.record("no rate limit reported")
             return
         }
-        #expect(limit.limit == 300)
-        #expect((limit.remaining, limit.reset) == (299, Timestamp(rfc3339: "2026-08-01T14:00:01Z")))
+        #expect((limit.limit, limit.remaining, limit.reset) == (300, 299, reset))
     }
 
     @Test func `a feed in preparation is a temporary failure, and empty after the second response`()
@@ -295,10 +269,8 @@ struct SessionTests {
         #expect(second.photos.isEmpty && second.next == nil)
         // It must not remove cached photos.
         #expect(second.isPartial)
-        let some = Fixture(
-            responding: .json(
-                Sample.list(Sample.status("1", [Sample.image("a")])), status: 206,
-                Sample.next("max_id=1")))
+        let list = Sample.list([Sample.status("1", [Sample.image("a")])])
+        let some = Fixture(responding: .json(list, status: 206, Sample.next("max_id=1")))
         let page = try await some.session.page("home")
         #expect(page.next == "max_id=1" && page.isPartial)
     }
@@ -308,18 +280,11 @@ struct SessionTests {
         func attachment(_ id: String, _ remote: String) -> String {
             #"{"id":"\#(id)","type":"unknown","url":\#(url),"remote_url":\#(remote)}"#
         }
-        let fixture = Fixture(
-            responding: .json(
-                Sample.list(
-                    Sample.status(
-                        "1", [attachment("a", #""https://b.example/a""#), attachment("b", "null")])
-                )))
+        let attachments = [attachment("a", #""https://b.example/a""#), attachment("b", "null")]
+        let fixture = Fixture(statuses: [Sample.status("1", attachments)])
         _ = try await fixture.session.page("home")
-        let notices = await fixture.session.finalNotices()
-        #expect(
-            notices == [
-                ["An image of photos.example is omitted, because the server has no copy of it."]
-            ])
+        let notice = "An image of photos.example is omitted, because the server has no copy of it."
+        #expect(await fixture.session.finalNotices() == [[notice]])
     }
 
     @Test func `the likes of Pixelfed are paged by their IDs`() async throws {
@@ -327,26 +292,16 @@ struct SessionTests {
             let last =
                 request.url.split(separator: "max_id=").dropFirst().last.flatMap { Int($0) } ?? 100
             let statuses = [last - 1, last - 2].filter { $0 > 96 }.map {
-                Sample.status(
-                    "s\($0)", [Sample.image("a")], "\"like_id\":\($0),\"favourited\":null")
+                Sample.status("s\($0)", [Sample.image("a")], #""like_id":\#($0),"favourited":null"#)
             }
             // The link leads back to the first page.
-            return .json(
-                "[\(statuses.joined(separator: ","))]",
-                [
-                    "Link":
-                        #"<http://photos.example/api/v1/favourites?limit=40&max_id=99>; rel="next",<http://photos.example/x?min_id=1>; rel="prev""#
-                ])
+            let link =
+                #"<http://photos.example/api/v1/favourites?limit=40&max_id=99>; rel="next",<http://photos.example/x?min_id=1>; rel="prev""#
+            return .json(Sample.list(statuses), ["Link": link])
         }
-        var found: [String] = []
-        var token: String?
-        repeat {
-            let page = try await fixture.session.page("likes", from: token)
-            found += ids(page)
-            #expect(page.photos.allSatisfy { $0.photo.isLiked })
-            token = page.next
-        } while token != nil
-        #expect(found == ["s99.a", "s98.a", "s97.a"])
+        let photos = try await fixture.session.walk("likes").map(\.photo)
+        #expect(photos.map(\.id.text) == ["s99.a", "s98.a", "s97.a"])
+        #expect(photos.allSatisfy { $0.isLiked })
     }
 
     @Test func `a photo is fetched with its status`() async throws {
