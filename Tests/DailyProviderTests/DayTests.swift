@@ -15,8 +15,7 @@ struct DayTests {
     }
 
     @Test func `each day has a text that denotes it`() throws {
-        for number in stride(from: Day.first.number, to: 40_000, by: 1) {
-            let day = Day(number: number)
+        for day in (Day.first.number..<40_000).map(Day.init(number:)) {
             #expect(Day(day.text) == day)
         }
         #expect(Day.first.text == "2004-11-01")

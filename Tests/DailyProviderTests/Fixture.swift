@@ -45,4 +45,9 @@ struct ScriptedSession {
         http.answer.update { $0 = respond }
         session = DailySession(SessionPorts(http).at { Self.now })
     }
+
+    /// Creates a session at a service that sends the same response to every request.
+    init(responding text: String, status: Int = 200) {
+        self.init { HTTPResponse(status: status, body: Array(text.utf8), url: $0.url) }
+    }
 }

@@ -10,9 +10,8 @@ import WebService
 @Suite(.timeLimit(.minutes(10)))
 struct ResponseTests {
     private static func example(_ name: String) throws -> [UInt8] {
-        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(
-            path: "Examples")
-        return Array(try Data(contentsOf: folder.appending(path: name)))
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        return Array(try Data(contentsOf: folder.appending(path: "Examples/\(name)")))
     }
 
     /// Returns a session whose service sends the examples, with a change of the files.
@@ -34,8 +33,10 @@ struct ResponseTests {
         let photo = try #require(page.photos.first)
         #expect(page.photos.count == 1)
         #expect(photo.photo.id == PhotoID("2026-11-21-148273645"))
-        #expect(photo.photo.author == "Ada Lovelace, CC BY-SA 4.0")
-        #expect(photo.photo.license == "CC BY-SA 4.0")
+        #expect(
+            [photo.photo.author, photo.photo.license] == [
+                "Ada Lovelace, CC BY-SA 4.0", "CC BY-SA 4.0",
+            ])
         #expect(photo.photo.licenseURL == "https://creativecommons.org/licenses/by-sa/4.0")
         #expect(photo.photo.title == "Violet-backed starling")
         #expect(photo.photo.created == Day("2026-11-21")?.localStart)
@@ -86,9 +87,7 @@ struct ResponseTests {
         (200, #"{"query": {"pages": {"1": {}}}}"#),
     ])
     func `an invalid response is an error`(status: Int, body: String) async throws {
-        let scripted = ScriptedSession { request in
-            HTTPResponse(status: status, body: Array(body.utf8), url: request.url)
-        }
+        let scripted = ScriptedSession(responding: body, status: status)
         for call in 0..<3 {
             let text = await expectThrown(ProviderError.failed) {
                 switch call {
@@ -105,9 +104,7 @@ struct ResponseTests {
         // Source: a response of commons.wikimedia.org in 2026.
         let body =
             "Please set a user-agent and respect our robot policy https://w.wiki/4wJS. See also T400119."
-        let scripted = ScriptedSession { request in
-            HTTPResponse(status: 403, body: Array(body.utf8), url: request.url)
-        }
+        let scripted = ScriptedSession(responding: body, status: 403)
         let text = await expectThrown(ProviderError.failed) {
             try await scripted.session.page("all")
         }
@@ -161,10 +158,8 @@ struct ResponseTests {
     }
 
     @Test func `a list without an end is an error`() async throws {
-        let scripted = ScriptedSession { request in
-            let body = #"{"continue": {"imcontinue": "1"}, "query": {"pages": []}}"#
-            return HTTPResponse(status: 200, body: Array(body.utf8), url: request.url)
-        }
+        let scripted = ScriptedSession(
+            responding: #"{"continue": {"imcontinue": "1"}, "query": {"pages": []}}"#)
         await #expect(throws: ProviderError.self) { try await scripted.session.page("all") }
         #expect(scripted.http.requests.value.count == 8)
     }

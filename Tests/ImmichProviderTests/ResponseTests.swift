@@ -12,6 +12,12 @@ import WebService
 struct ResponseTests {
     private static let id = ScriptedSession.photo
 
+    private static func lacks(_ permission: String) -> ProviderError {
+        .denied(
+            "The API key for photos.example lacks the permission \(permission); edit the key in the account settings of the server."
+        )
+    }
+
     private func photo(_ more: String) async throws -> RemotePhoto {
         let session = ScriptedSession(responding: .json(#"{"id":"\#(Self.id)",\#(more)}"#)).session
         return try await session.fetchPhoto(Self.id)
@@ -53,13 +59,9 @@ struct ResponseTests {
             "fileCreatedAt":"yesterday","isFavorite":"maybe","exifInfo":{"exifImageWidth":"x","orientation":"9"},
             "originalMimeType":"text/html\r\nX: y"
             """#)
-        #expect(
-            photo.photo
-                == {
-                    var plain = Photo(id: PhotoID(Self.id))
-                    plain.url = "https://photos.example/photos/\(Self.id)"
-                    return plain
-                }())
+        var plain = Photo(id: PhotoID(Self.id))
+        plain.url = "https://photos.example/photos/\(Self.id)"
+        #expect(photo.photo == plain)
         #expect((photo.hasLikeState, photo.note) == (false, ""))
         for address in photo.images.values {
             #expect(
@@ -121,18 +123,8 @@ struct ResponseTests {
         (401, "{}", .otherLogin("photos.example")),
         (401, "401 Unauthorized", .otherLogin("photos.example")),
         (511, "<html>", .otherLogin("photos.example")), (429, "{}", .rateLimited(until: nil)),
-        (
-            403, #"{"message":"Missing required permission: asset.read"}"#,
-            .denied(
-                "The API key for photos.example lacks the permission asset.read; edit the key in the account settings of the server."
-            )
-        ),
-        (
-            403, #"{"message":"Missing required permission: <b>\u0007"}"#,
-            .denied(
-                "The API key for photos.example lacks the permission asset.read; edit the key in the account settings of the server."
-            )
-        ),
+        (403, #"{"message":"Missing required permission: asset.read"}"#, lacks("asset.read")),
+        (403, #"{"message":"Missing required permission: <b>\u0007"}"#, lacks("asset.read")),
         (
             403, #"{"message":"Forbidden"}"#,
             .denied(
@@ -161,12 +153,7 @@ struct ResponseTests {
     }
 
     @Test(arguments: [
-        (
-            #"{"message":"Missing required permission: asset.update"}"#,
-            ProviderError.denied(
-                "The API key for photos.example lacks the permission asset.update; edit the key in the account settings of the server."
-            )
-        ),
+        (#"{"message":"Missing required permission: asset.update"}"#, lacks("asset.update")),
         (
             #"{"message":"Forbidden"}"#,
             .refused("photos.example does not let this account like this photo (Forbidden).")
@@ -195,9 +182,8 @@ struct ResponseTests {
 
     @Test(.timeLimit(.minutes(10)), arguments: ["search", "album", "lists", "user"])
     func `mutated responses cause only errors of the service`(name: String) async throws {
-        let file = URL(filePath: #filePath).deletingLastPathComponent()
-            .appending(path: "Examples/\(name).json")
-        let example = Array(try Data(contentsOf: file))
+        let folder = URL(filePath: #filePath).deletingLastPathComponent()
+        let example = Array(try Data(contentsOf: folder.appending(path: "Examples/\(name).json")))
         var random = SeededRandom(seed: 21)
         for _ in 0..<300 {
             let body = example.mutated(with: [#""}],"#, "-1e99"], using: &random)

@@ -88,28 +88,25 @@ struct SessionTests {
     @Test(arguments: Version.allCases)
     func `a photo has its properties at each version`(version: Version) async throws {
         let fixture = try SimulatedSession(version, photoCount: 0)
-        let asset = fixture.server.publish { asset in
-            asset.created = Moment(1_790_000_000)
-            asset.orientation = 6
-            asset.fileName = "Fog in the Alps.v2.JPG"
-            asset.description = "A valley\nin fog"
+        let asset = fixture.server.publish {
+            ($0.created, $0.orientation) = (Moment(1_790_000_000), 6)
+            ($0.fileName, $0.description) = ("Fog in the Alps.v2.JPG", "A valley\nin fog")
         }
         let photo = try await fixture.session.fetchPhoto(asset.id)
         #expect(photo.photo.created == Timestamp(secondsSince1970: 1_790_000_000))
         #expect((photo.photo.width, photo.photo.height) == (480, 640))
-        #expect(photo.photo.title == "Fog in the Alps.v2")
-        #expect(photo.photo.description == "A valley\nin fog")
         #expect(
-            photo.photo.color == ModelMapping.averageColor(thumbHash: try #require(asset.thumbHash))
-        )
-        #expect(photo.photo.mediaType == "image/jpeg")
-        #expect(photo.photo.isLiked == false && photo.hasLikeState)
+            [photo.photo.title, photo.photo.description] == [
+                "Fog in the Alps.v2", "A valley\nin fog",
+            ])
+        let color = ModelMapping.averageColor(thumbHash: try #require(asset.thumbHash))
+        #expect((photo.photo.color, photo.photo.mediaType) == (color, "image/jpeg"))
+        #expect((photo.photo.isLiked, photo.hasLikeState) == (false, true))
         #expect(photo.photo.url == "\(fixture.server.url)/photos/\(asset.id)")
-        #expect(photo.photo.camera == "FUJIFILM X-T5")
-        #expect(photo.photo.lens == "XF23mmF1.4 R LM WR" && photo.photo.exposureTime == 0.004)
-        #expect(photo.photo.aperture == 5.6 && photo.photo.iso == 400)
-        let page = try await fixture.session.page("all")
-        #expect(page.photos == [photo])
+        #expect([photo.photo.camera, photo.photo.lens] == ["FUJIFILM X-T5", "XF23mmF1.4 R LM WR"])
+        #expect(
+            (photo.photo.exposureTime, photo.photo.aperture, photo.photo.iso) == (0.004, 5.6, 400))
+        #expect(try await fixture.session.page("all").photos == [photo])
     }
 
     @Test(arguments: [nil, "false", "true"])
@@ -117,10 +114,7 @@ struct SessionTests {
         var settings = ProviderSettings()
         settings["ShowLocation"] = setting
         let fixture = try SimulatedSession(photoCount: 0, settings: settings)
-        let asset = fixture.server.publish { asset in
-            asset.latitude = 46.5
-            asset.longitude = 7.9
-        }
+        let asset = fixture.server.publish { ($0.latitude, $0.longitude) = (46.5, 7.9) }
         let photo = try await fixture.session.fetchPhoto(asset.id).photo
         #expect(photo.latitude == (setting == "true" ? 46.5 : nil))
         #expect(photo.longitude == (setting == "true" ? 7.9 : nil))
@@ -130,14 +124,8 @@ struct SessionTests {
     @Test(arguments: Version.allCases)
     func `images of each size and the original can be fetched`(version: Version) async throws {
         let (fixture, server) = try SimulatedSession(version, photoCount: 2).withServer
-        let heic = server.publish {
-            $0.mediaType = "image/heic"
-            $0.fileName = "IMG.HEIC"
-        }
-        let raw = server.publish {
-            $0.mediaType = "image/x-canon-cr3"
-            $0.fileName = "IMG.CR3"
-        }
+        let heic = server.publish { ($0.mediaType, $0.fileName) = ("image/heic", "IMG.HEIC") }
+        let raw = server.publish { ($0.mediaType, $0.fileName) = ("image/x-canon-cr3", "IMG.CR3") }
         for id in server.photos {
             let photo = try await fixture.session.fetchPhoto(id)
             for size in [ImageSize.thumb, .regular, .full] {
@@ -148,8 +136,7 @@ struct SessionTests {
             try await fixture.expectImage(original)
             #expect((photo.photo.mediaType == nil) == [heic.id, raw.id].contains(id))
         }
-        let avatar = try await fixture.session.profile().avatarURL
-        try await fixture.expectImage(avatar)
+        try await fixture.expectImage(try await fixture.session.profile().avatarURL)
     }
 
     @Test func `likes of photos of other users and of missing photos are refused`() async throws {
@@ -223,8 +210,7 @@ struct SessionTests {
         let own = server.photos
         let foreign = (0..<130).map { number in
             server.publish {
-                $0.owner = "bob"
-                $0.created = Moment(1_700_000_000 + number * 86_400)
+                ($0.owner, $0.created) = ("bob", Moment(1_700_000_000 + number * 86_400))
             }.id
         }
         let mixed = server.addAlbum("Mixed", [own[1], own[3]] + foreign) { $0.isShared = true }
@@ -284,10 +270,7 @@ struct SessionTests {
         server.share("bob", with: "ada")
         let own = server.photos
         func photo(_ seconds: Int) -> String {
-            server.publish {
-                $0.owner = "bob"
-                $0.created = Moment(1_700_000_000 + seconds)
-            }.id
+            server.publish { ($0.owner, $0.created) = ("bob", Moment(1_700_000_000 + seconds)) }.id
         }
         let (alone, other) = (photo(90 * 86_400), photo(0))
         let burst = (1...30).map(photo)

@@ -54,8 +54,8 @@ struct FeedTests {
             }
             let page = number ?? 0
             let last = (total + 29) / 30
-            let link = "<https://api.unsplash.com/photos?page=\(page + 1)>; rel=\"next\""
             var headers: HTTPHeaders = ["X-Total": "\(total)"]
+            let link = "<https://api.unsplash.com/photos?page=\(page + 1)>; rel=\"next\""
             if page < last { headers.append("Link", link) }
             return .json(
                 #"[{"id":"p\#(page)","urls":{"full":"https://images.unsplash.com/\#(page)"}}]"#,

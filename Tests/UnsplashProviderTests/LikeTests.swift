@@ -33,11 +33,9 @@ struct LikeTests {
             return request.url.contains("/users/\(name.value)/likes")
                 ? photos : .json(#"{"errors":["Couldn't find User"]}"#, status: 404)
         }
-        let page = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
-        #expect(page.photos.count == 10)
+        #expect(try await fixture.session.page("likes").photos.count == 10)
         name.update { $0 = "grace" }
-        _ = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
-        _ = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
+        for _ in 1...2 { _ = try await fixture.session.page("likes") }
         let query = "?page=1&per_page=30"
         #expect(
             fixture.requestLines == [
@@ -54,7 +52,7 @@ struct LikeTests {
         for _ in 1...2 {
             await #expect(
                 throws: ProviderError.notFound("There is no source \"likes\" at Unsplash.")
-            ) { try await fixture.session.fetchPage(fixture.session.likesSource, from: nil) }
+            ) { try await fixture.session.page("likes") }
         }
     }
 
@@ -66,11 +64,9 @@ struct LikeTests {
                 ? .json(#"{"username":"ada"}"#)
                 : .json(#"[{"id":"a","urls":{"full":"https://images.unsplash.com/a"}}]"#)
         }
-        let likes = try await fixture.session.fetchPage(fixture.session.likesSource, from: nil)
-        #expect(likes.photos.map(\.photo.isLiked) == [true])
-        #expect(likes.photos.map(\.hasLikeState) == [true])
+        let likes = try await fixture.session.page("likes")
+        #expect(likes.photos.map { [$0.photo.isLiked, $0.hasLikeState] } == [[true, true]])
         let feed = try await fixture.session.page("editorial")
-        #expect(feed.photos.map(\.photo.isLiked) == [false])
-        #expect(feed.photos.map(\.hasLikeState) == [false])
+        #expect(feed.photos.map { [$0.photo.isLiked, $0.hasLikeState] } == [[false, false]])
     }
 }

@@ -57,11 +57,9 @@ struct ProviderTests {
     @Test func `the identity is that of the token's user`() async throws {
         let me = try recordings.response("me_200")
         let http = ScriptedHTTP { _ in me }
-        let ports = SessionPorts(http)
-        let identity = try await provider.identify(ports)
-        #expect(
-            identity
-                == AccountIdentity(username: "aaron_is_just_so_handsome", userID: "oHGest28Ffc"))
+        let identity = try await provider.identify(SessionPorts(http))
+        let expected = AccountIdentity(username: "aaron_is_just_so_handsome", userID: "oHGest28Ffc")
+        #expect(identity == expected)
         #expect(http.requests.value.map(\.url) == ["https://api.unsplash.com/me"])
     }
 }
