@@ -119,7 +119,7 @@ import Testing
             }
             // The store can be used, or says why not.
             do {
-                try store.runAndWait { try $0.add(account: "new") }
+                try store.add(account: "new")
             } catch { #expect(kind == .fifo && !store.notices.isEmpty, "seed \(seed), \(kind)") }
             store.close()
             if kind != .fifo {
@@ -148,8 +148,8 @@ import Testing
                 ?? .bit
             try damage(path, kind, &random)
             for number in 0..<3 {
-                try store.runAndWait { try $0.add(account: "new \(number)") }
-                _ = try store.runAndWait { try $0.count("liked") }
+                try store.add(account: "new \(number)")
+                _ = try store.count("liked")
             }
             store.close()
             let again = self.store(path, isDurable: true)
@@ -196,11 +196,9 @@ import Testing
             let folder = try TemporaryDirectory()
             let path = folder.appending("data/data.sqlite")
             let store = store(path, isDurable: true)
-            try store.runAndWait { try $0.add(account: "a") }
+            try store.add(account: "a")
             let count = Int(seed % 7) + 1
-            for photo in 0..<count {
-                try store.runAndWait { try $0.add(photos: photo..<photo + 1, of: "a") }
-            }
+            for photo in 0..<count { try store.add(photos: photo..<photo + 1, of: "a") }
             // A copy of the open files has the state after a kill.
             try FileManager.default.createDirectory(
                 atPath: folder.appending("copy"), withIntermediateDirectories: false)
@@ -211,14 +209,13 @@ import Testing
             chmod(folder.appending("copy"), 0o700)
             if seed % 2 == 0 { unlink(folder.appending("copy/data.sqlite-journal")) }
             let killed = self.store(folder.appending("copy/data.sqlite"), isDurable: true)
-            #expect(try killed.runAndWait { try $0.count("liked") } == count, "seed \(seed)")
+            #expect(try killed.count("liked") == count, "seed \(seed)")
             #expect(killed.notices.isEmpty)
             store.close()
             let names = try FileManager.default.contentsOfDirectory(
                 atPath: folder.appending("data"))
             #expect(names == ["data.sqlite"])
-            #expect(
-                try self.store(path, isDurable: true).runAndWait { try $0.count("liked") } == count)
+            #expect(try self.store(path, isDurable: true).count("liked") == count)
         }
     }
 }
