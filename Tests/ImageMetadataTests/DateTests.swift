@@ -12,11 +12,7 @@ struct DateTests {
     private static func exif(
         _ details: [ExifBlock.Field] = [], image: [ExifBlock.Field] = [],
         location: [ExifBlock.Field] = []
-    ) -> [UInt8] {
-        var block = ExifBlock()
-        (block.image, block.details, block.location) = (image, details, location)
-        return block.bytes
-    }
+    ) -> [UInt8] { ExifBlock(image: image, details: details, location: location).bytes }
 
     /// The time in a JPEG file with segments of metadata.
     private static func taken(_ segments: [UInt8]...) -> CivilTime? {
@@ -36,22 +32,16 @@ struct DateTests {
         taken(Array("Exif\0\0".utf8) + block)
     }
 
-    @Test func `the time in EXIF may be in the first table, or have another type`() {
-        #expect(Self.inJPEG(Self.exif([.text(0x9003, Self.text)])) == Self.time)
-        #expect(Self.inJPEG(Self.exif([.text(0x9004, Self.text)])) == Self.time)
-        #expect(Self.inJPEG(Self.exif(image: [.text(0x9003, Self.text)])) == Self.time)
-        var field = ExifBlock.Field.text(0x9003, Self.text)
-        for type in [1, 7, 129] {
-            field.type = type
-            #expect(Self.inJPEG(Self.exif([field])) == Self.time)
-        }
-        field = .bytes(0x9003, Array(Self.text.utf8) + [UInt8](repeating: 0, count: 500))
-        #expect(Self.inJPEG(Self.exif([field])) == Self.time)
-    }
-
-    @Test func `the last byte of the prefix of EXIF in JPEG may differ`() {
+    @Test func `the time in EXIF may be in the first table, or have another type or prefix`() {
         let block = Self.exif([.text(0x9003, Self.text)])
+        #expect(Self.inJPEG(Self.exif(image: [.text(0x9003, Self.text)])) == Self.time)
         #expect(Self.taken(Array("Exif\0".utf8) + [0xff] + block) == Self.time)
+        var fields: [ExifBlock.Field] = [.text(0x9003, Self.text), .text(0x9004, Self.text)]
+        fields += [1, 7, 129].map { type in
+            .init(tag: 0x9003, type: type, count: fields[0].count, data: fields[0].data)
+        }
+        fields.append(.bytes(0x9003, Array(Self.text.utf8) + [UInt8](repeating: 0, count: 500)))
+        for field in fields { #expect(Self.inJPEG(Self.exif([field])) == Self.time, "\(field)") }
     }
 
     @Test func `each time has its own offset`() {
@@ -149,14 +139,10 @@ struct DateTests {
         #expect(Self.taken(Self.xmp("<xmp:CreateDate>\(text)</xmp:CreateDate>")) == time)
     }
 
-    @Test func `the time may be in any of several packets of XMP`() {
+    @Test func `the time may be in any of several packets of XMP or segments of EXIF`() {
         let packet = Self.xmp("<x xmp:CreateDate='2001-02-03T04:05:06Z'/>")
         let other = Self.xmp("<x xmp:Rating='5'/>")
-        #expect(Self.taken(packet, other) == Self.utc)
-        #expect(Self.taken(other, packet) == Self.utc)
-    }
-
-    @Test func `the time may be in the second segment of EXIF`() {
+        #expect([Self.taken(packet, other), Self.taken(other, packet)] == [Self.utc, Self.utc])
         var first = ExifBlock()
         first.setCamera("Canon", "EOS")
         #expect(Self.taken(Array("Exif\0\0".utf8) + first.bytes, Self.exifSegment) == Self.time)
@@ -168,8 +154,7 @@ struct DateTests {
     @Test func `the time is read from IPTC`() {
         let head = Array("Photoshop 3.0\08BIM".utf8) + [4, 4, 0, 0, 0, 0, 0, 32]
         let (date, time) = (Self.iptcDate, Self.iptcTime)
-        #expect(Self.taken(head + date + time) == Self.utc)
-        #expect(Self.taken(head + time + date) == Self.utc)
+        #expect([date + time, time + date].map { Self.taken(head + $0) } == [Self.utc, Self.utc])
         #expect(Self.taken(head + date)?.seconds == 981_158_400)
         #expect(Self.taken(head + time) == nil)
         let short = [0x1c, 2, 60, 0, 6] + Array("040506".utf8) + [0x1c, 2, 5, 0, 2, 0x31, 0x32]
@@ -219,30 +204,30 @@ struct DateTests {
                 .taken
         }
         let block = Self.exif([.text(0x9003, Self.text)])
-        #expect(taken("eXIf", block) == Self.time)
-        #expect(taken("eXIf", Array("Exif\0\0".utf8) + block) == Self.time)
-        #expect(taken("tEXt", Array("Creation Time\0\(Self.text)".utf8)) == Self.time)
-        #expect(
-            taken("tEXt", Array("Creation Time\0Sat, 3 Feb 2001 04:05:06 GMT".utf8)) == Self.utc)
-        #expect(taken("tEXt", Array("creation time\0Sat Feb  3 04:05:06 2001".utf8)) == Self.time)
-        #expect(taken("tEXt", Array("Software\0\(Self.text)".utf8)) == nil)
         func profile(_ name: String, _ bytes: [UInt8]) -> String {
             let digits = bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
             return "\n\(name)\n      \(bytes.count)\n\(digits.joined())\n"
         }
-        let exifProfile = profile("exif", block)
-        #expect(taken("tEXt", Array("Raw profile type exif\0\(exifProfile)".utf8)) == Self.time)
-        let compressed = exifProfile.utf8.reversed()
-        #expect(taken("zTXt", Array("Raw profile type APP1\0\0".utf8) + compressed) == Self.time)
-        let iptcProfile = profile("iptc", Self.iptcDate + Self.iptcTime)
-        #expect(taken("tEXt", Array("Raw profile type iptc\0\(iptcProfile)".utf8)) == Self.utc)
         let packet = "<x xmp:CreateDate='2001-02-03T04:05:06Z'/>"
-        let xmpProfile = profile("generic", Self.xmp(packet))
-        #expect(taken("tEXt", Array("Raw profile type APP1\0\(xmpProfile)".utf8)) == Self.utc)
-        #expect(taken("iTXt", Array("XML:com.adobe.xmp\0\0\0\0\0\(packet)".utf8)) == Self.utc)
-        #expect(
-            taken("iTXt", Array("XML:com.adobe.xmp\0\u{1}\0\0\0".utf8) + packet.utf8.reversed())
-                == Self.utc)
+        let (exif, iptc) = (profile("exif", block), profile("iptc", Self.iptcDate + Self.iptcTime))
+        for (type, head, text, time) in [
+            ("tEXt", "Creation Time\0", Self.text, Self.time),
+            ("tEXt", "Software\0", Self.text, nil),
+            ("tEXt", "Creation Time\0", "Sat, 3 Feb 2001 04:05:06 GMT", Self.utc),
+            ("tEXt", "creation time\0", "Sat Feb  3 04:05:06 2001", Self.time),
+            ("tEXt", "Raw profile type exif\0", exif, Self.time),
+            ("tEXt", "Raw profile type iptc\0", iptc, Self.utc),
+            ("tEXt", "Raw profile type APP1\0", profile("generic", Self.xmp(packet)), Self.utc),
+            ("iTXt", "XML:com.adobe.xmp\0\0\0\0\0", packet, Self.utc),
+        ] { #expect(taken(type, Array((head + text).utf8)) == time, "\(type) \(head)") }
+        // Compressed texts.
+        for (type, head, text, time) in [
+            ("zTXt", "Raw profile type APP1\0\0", exif, Self.time),
+            ("iTXt", "XML:com.adobe.xmp\0\u{1}\0\0\0", packet, Self.utc),
+        ] { #expect(taken(type, Array(head.utf8) + text.utf8.reversed()) == time, "\(head)") }
+        for prefix in ["", "Exif\0\0"] {
+            #expect(taken("eXIf", Array(prefix.utf8) + block) == Self.time)
+        }
     }
 
     @Test func `metadata after the parts of a large PNG image is read, and the parts are not`() {
@@ -268,8 +253,9 @@ struct DateTests {
             [0, 0, 0, 6] + Array("Exif\0\0".utf8), [0, 0, 0, 0] + Array("Exif\0\0".utf8),
         ] {
             let block = prefix + Self.exif([.text(0x9003, Self.text)])
-            #expect(Self.inHEIF(block, isInBox: false) == Self.time)
-            #expect(Self.inHEIF(block, isInBox: true) == Self.time)
+            for isInBox in [false, true] {
+                #expect(Self.inHEIF([("Exif\0", 1, block)], isInBox: isInBox) == Self.time)
+            }
         }
     }
 
@@ -287,57 +273,46 @@ struct DateTests {
         #expect(Self.inHEIF([(exif, 4, block), (exif, 3, other)]) == Self.time)
     }
 
-    /// The time in a HEIF file with items of metadata: a type, the image that it describes, and contents, which are in
-    /// two extents.
-    private static func inHEIF(_ items: [(type: String, image: Int, block: [UInt8])]) -> CivilTime?
-    {
-        let (box, big) = (Samples.box, Samples.big)
+    /// The time in a HEIF file with items of metadata: a type, the image that it describes, and contents.
+    ///
+    /// - Parameters:
+    ///   - items: The items.
+    ///   - isInBox: True if the contents are in the box `idat`, false if they are elsewhere in the file; nil if they are
+    ///     in two extents of the file, whose places have an older form.
+    /// - Returns: The time; nil if there is none.
+    private static func inHEIF(
+        _ items: [(type: String, image: Int, block: [UInt8])], isInBox: Bool? = nil
+    ) -> CivilTime? {
+        let (box, big, contents) = (Samples.box, Samples.big, items.flatMap(\.block))
         let head = box("ftyp", Array("heic".utf8) + big(0, 4))
         func meta(_ place: Int) -> [UInt8] {
-            var place = place
+            var place = isInBox == true ? 0 : place
             var (entries, locations, references): ([UInt8], [UInt8], [UInt8]) = ([], [], [])
             for (index, item) in items.enumerated() {
                 let id = big(10 + index, 2)
                 entries += box("infe", [2, 0, 0, 0] + id + big(0, 2) + Array(item.type.utf8))
                 references += box("cdsc", id + big(1, 2) + big(item.image, 2))
-                locations += id + big(0, 2) + big(2, 2)
-                let half = item.block.count / 2
-                for part in [item.block[..<half], item.block[half...]] {
+                let half = isInBox == nil ? item.block.count / 2 : item.block.count
+                let parts = [item.block[..<half], item.block[half...]].filter { !$0.isEmpty }
+                locations += id + (isInBox.map { big($0 ? 1 : 0, 2) } ?? [])
+                locations += big(0, 2) + big(parts.count, 2)
+                for part in parts {
                     locations += big(place, 4) + big(part.count, 4)
                     place += part.count
                 }
             }
             let sizes = box("ipco", box("ispe", big(0, 4) + big(4, 4) + big(3, 4)))
             let uses = box("ipma", big(0, 4) + big(1, 4) + big(1, 2) + [1, 0x81])
+            let form: [UInt8] = [isInBox == nil ? 0 : 1, 0, 0, 0, 0x44, 0]
             let boxes =
                 box("pitm", big(0, 4) + big(1, 2))
                 + box("iinf", big(0, 4) + big(items.count, 2) + entries)
-                + box("iloc", big(0, 4) + [0x44, 0] + big(items.count, 2) + locations)
+                + box("iloc", form + big(items.count, 2) + locations)
                 + box("iprp", sizes + uses) + box("iref", big(0, 4) + references)
-            return box("meta", big(0, 4) + boxes)
+            return box("meta", big(0, 4) + boxes + (isInBox == true ? box("idat", contents) : []))
         }
-        let file = head + meta(head.count + meta(0).count + 8) + box("mdat", items.flatMap(\.block))
-        return ImageHeader(Bytes(file), format: .heic)?.taken
-    }
-
-    /// The time in a HEIF file whose EXIF is in the box `idat`, or elsewhere in the file.
-    private static func inHEIF(_ block: [UInt8], isInBox: Bool) -> CivilTime? {
-        let (box, big) = (Samples.box, Samples.big)
-        let head = box("ftyp", Array("heic".utf8) + big(0, 4))
-        func meta(_ place: Int) -> [UInt8] {
-            let entry = box("infe", [2, 0, 0, 0] + big(2, 2) + big(0, 2) + Array("Exif\0".utf8))
-            let items = big(0, 4) + big(1, 2) + entry
-            let location =
-                [1, 0, 0, 0, 0x44, 0] + big(1, 2) + big(2, 2) + big(isInBox ? 1 : 0, 2)
-                + big(0, 2) + big(1, 2) + big(isInBox ? 0 : place, 4) + big(block.count, 4)
-            let sizes = box("ipco", box("ispe", big(0, 4) + big(4, 4) + big(3, 4)))
-            let uses = box("ipma", big(0, 4) + big(1, 4) + big(1, 2) + [1, 0x81])
-            let boxes =
-                box("pitm", big(0, 4) + big(1, 2)) + box("iinf", items) + box("iloc", location)
-                + box("iprp", sizes + uses) + (isInBox ? box("idat", block) : [])
-            return box("meta", big(0, 4) + boxes)
-        }
-        let file = head + meta(head.count + meta(0).count + 8) + box("mdat", isInBox ? [] : block)
+        let end = box("mdat", isInBox == true ? [] : contents)
+        let file = head + meta(head.count + meta(0).count + 8) + end
         return ImageHeader(Bytes(file), format: .heic)?.taken
     }
 }

@@ -33,8 +33,8 @@ struct OriginTests {
         format: ImageFormat, bytes: [UInt8]
     ) throws {
         let details = try #require(ImageHeader(Bytes(bytes), format: format)).details
-        #expect(details.camera == "Canon EOS R6" && details.lens == "RF35mm F1.8")
-        #expect(details.exposureTime == 0.004 && details.aperture == 2.8 && details.iso == 800)
+        #expect([details.camera, details.lens] == ["Canon EOS R6", "RF35mm F1.8"])
+        #expect((details.exposureTime, details.aperture, details.iso) == (0.004, 2.8, 800))
         #expect(abs((details.latitude ?? 0) - 48.858222) < 1e-6)
         #expect(abs((details.longitude ?? 0) - 2.294500) < 1e-6)
     }
@@ -155,13 +155,11 @@ struct OriginTests {
     @Test func `a name that is too long or not UTF-8 is left out`() {
         #expect(camera(nil, String(repeating: "x", count: 255))?.count == 255)
         #expect(camera(nil, String(repeating: "x", count: 256)) == nil)
-        var block = ExifBlock()
-        block.image = [.bytes(0x110, [0xff, 0xfe, 0x41])]
-        #expect(Exif(Bytes(block.bytes))?.details.camera == nil)
-        block.image = [.init(tag: 0x110, type: 2, count: Int(UInt32.max), data: [0, 0, 0, 8])]
-        #expect(Exif(Bytes(block.bytes))?.details.camera == nil)
-        block.image = [.init(tag: 0x110, type: 2, count: 0, data: [])]
-        #expect(Exif(Bytes(block.bytes))?.details.camera == nil)
+        for field in [
+            ExifBlock.Field.bytes(0x110, [0xff, 0xfe, 0x41]),
+            .init(tag: 0x110, type: 2, count: Int(UInt32.max), data: [0, 0, 0, 8]),
+            .init(tag: 0x110, type: 2, count: 0, data: []),
+        ] { #expect(Exif(Bytes(ExifBlock(image: [field]).bytes))?.details.camera == nil) }
     }
 
     @Test(arguments: [
@@ -171,10 +169,7 @@ struct OriginTests {
         .rationals(0x829d, []), .short(0x8827, 0),
     ])
     func `a setting of the camera that is not possible is left out`(field: ExifBlock.Field) {
-        var block = ExifBlock()
-        block.details = [field]
-        let details = Exif(Bytes(block.bytes))?.details
-        #expect(details == CaptureDetails())
+        #expect(Exif(Bytes(ExifBlock(details: [field]).bytes))?.details == CaptureDetails())
     }
 
     @Test(
@@ -187,9 +182,7 @@ struct OriginTests {
             ([.init(tag: 0x8827, type: 3, count: 2, data: [1, 0x90, 0, 0])], 400),
         ] as [([ExifBlock.Field], Int)])
     func `the sensitivity may be in another field`(fields: [ExifBlock.Field], iso: Int) {
-        var block = ExifBlock()
-        block.details = fields
-        #expect(Exif(Bytes(block.bytes))?.details.iso == iso)
+        #expect(Exif(Bytes(ExifBlock(details: fields).bytes))?.details.iso == iso)
     }
 
     private static let north = 48 + 51.0 / 60 + 29.6 / 3600
