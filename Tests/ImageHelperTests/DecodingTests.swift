@@ -118,9 +118,9 @@ struct DecodingTests {
         let large = try await fixture.pixels(file, width: 1000, height: 1000)
         #expect(large.width == 48 && large.height == 32)
         try await fixture.scale(file, pixels: 24)
-        #expect(try await fixture.size(fixture.output) == [24, 16])
+        #expect(try await fixture.outputSize == [24, 16])
         try await fixture.client.make(.square(pixels: 20), from: file, to: fixture.output)
-        #expect(try await fixture.size(fixture.output) == [20, 20])
+        #expect(try await fixture.outputSize == [20, 20])
     }
 
     @Test func `a written PNG has the pixels of the image, also with alpha`() async throws {
@@ -165,7 +165,7 @@ struct DecodingTests {
         let fixture = try ImageHelperFixture()
         let path = try fixture.file(sample: "plain.jpg")
         // The kernel reports missing pages of a mapped file with this signal.
-        _ = try await fixture.client.probe(path, inBackground: false)
+        _ = try await fixture.probe(path)
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
         let job = Task { try await fixture.scale(path, pixels: 9) }

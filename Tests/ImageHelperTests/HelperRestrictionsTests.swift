@@ -53,7 +53,7 @@ struct HelperRestrictionsTests {
     @Test @MainActor
     func `the helper process is restricted`() async throws {
         let fixture = try ImageHelperFixture()
-        _ = try await fixture.client.probe(try fixture.file(TestImages.jpeg(40, 30)), urgency: .now)
+        _ = try await fixture.probe(try fixture.file(TestImages.jpeg(40, 30)))
         let process = try #require(fixture.client.processID)
         let status = try #require(KernelFile.text("/proc/\(process)/status"))
         #expect(status.contains("\nSeccomp:\t2\n"))
@@ -67,7 +67,7 @@ struct HelperRestrictionsTests {
     @MainActor
     func `the helper process has only the socket and standard descriptors`() async throws {
         let fixture = try ImageHelperFixture()
-        _ = try await fixture.client.probe(try fixture.file(TestImages.jpeg(40, 30)), urgency: .now)
+        _ = try await fixture.probe(try fixture.file(TestImages.jpeg(40, 30)))
         let process = try #require(fixture.client.processID)
         let opened = (0..<256).filter { number in
             var status = stat()

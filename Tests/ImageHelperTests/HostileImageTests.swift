@@ -44,7 +44,8 @@ struct HostileImageTests {
             try await fixture.scale(file, pixels: 64)
         }
         // Reading the header is still possible.
-        #expect(try await fixture.size(fixture.directory.appending("photo")) == [width, height])
+        let facts = try await fixture.probe(file)
+        #expect((facts.width, facts.height) == (width, height))
     }
 
     @Test func `reading EXIF tables that refer to each other ends`() async throws {
@@ -53,8 +54,7 @@ struct HostileImageTests {
         // Both the second table and the next table are the first one.
         exif[30] = 8
         exif[34] = 8
-        let facts = try await fixture.client.probe(
-            try fixture.file(TestImages.jpeg(40, 30, exif: exif)), inBackground: false)
+        let facts = try await fixture.probe(try fixture.file(TestImages.jpeg(40, 30, exif: exif)))
         #expect(facts == ImageFacts(width: 40, height: 30))
     }
 
@@ -81,13 +81,13 @@ struct HostileImageTests {
         _ photo: [UInt8], _ fixture: ImageHelperFixture
     ) async throws -> Bool {
         let other = try fixture.file(TestImages.jpeg(50, 30), "other")
-        _ = try await fixture.client.probe(other, inBackground: false)
+        _ = try await fixture.probe(other)
         let process = try #require(fixture.client.processID)
         kill(process, SIGSTOP)
         let job = Task { try await fixture.scale(photo, pixels: 10) }
         // The job is about to start when its temporary file exists.
         try await poll { access("\(fixture.output).imagefeed-part", F_OK) == 0 }
-        let next = Task { try await fixture.client.probe(other, inBackground: false) }
+        let next = Task { try await fixture.probe(other) }
         kill(process, SIGKILL)
         var failure: (any Error)?
         do { try await job.value } catch { failure = error }
@@ -108,12 +108,12 @@ struct HostileImageTests {
         let fixture = try ImageHelperFixture(limits)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         let other = try fixture.file(TestImages.jpeg(50, 30), "other")
-        _ = try await fixture.client.probe(other, inBackground: false)
+        _ = try await fixture.probe(other)
         kill(try #require(fixture.client.processID), SIGSTOP)
         await #expect(throws: ImageProcessorError.tooLarge) {
             try await fixture.scale(photo, pixels: 10)
         }
-        #expect(try await fixture.client.probe(other, inBackground: false).width == 50)
+        #expect(try await fixture.probe(other).width == 50)
     }
 
     @Test(arguments: ["/nowhere/imagefeed-image-helper", "/bin/false", "/bin/true", "/bin/cat"])
@@ -121,9 +121,7 @@ struct HostileImageTests {
         let fixture = try ImageHelperFixture(program: program)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         for _ in 0..<2 {
-            await #expect(throws: ImageProcessorError.self) {
-                try await fixture.client.probe(photo, inBackground: false)
-            }
+            await #expect(throws: ImageProcessorError.self) { try await fixture.probe(photo) }
         }
     }
 }

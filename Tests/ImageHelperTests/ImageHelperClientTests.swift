@@ -15,8 +15,8 @@ struct ImageHelperClientTests {
         let fixture = try ImageHelperFixture()
         let exif = TestImages.exif(orientation: 6, taken: "2024:02:29 12:00:00", offset: "+01:00")
         let photo = try fixture.file(TestImages.jpeg(40, 30, exif: exif))
-        let facts = try await fixture.client.probe(photo, inBackground: false)
-        #expect(facts.width == 30 && facts.height == 40)
+        let facts = try await fixture.probe(photo)
+        #expect((facts.width, facts.height) == (30, 40))
         #expect(facts.taken?.secondsSince1970 == 1_709_204_400)
         #expect(facts.takenOn == CalendarDate(year: 2024, month: 2, day: 29))
     }
@@ -27,10 +27,7 @@ struct ImageHelperClientTests {
         let photo = try fixture.file(TestImages.jpeg(40, 30, exif: exif))
         let facts = try await fixture.client.probe(photo, inBackground: true)
         var parts = tm()
-        parts.tm_year = 124
-        parts.tm_mon = 1
-        parts.tm_mday = 29
-        parts.tm_hour = 12
+        (parts.tm_year, parts.tm_mon, parts.tm_mday, parts.tm_hour) = (124, 1, 29, 12)
         parts.tm_isdst = -1
         #expect(facts.taken?.secondsSince1970 == Int64(mktime(&parts)))
     }
@@ -42,7 +39,7 @@ struct ImageHelperClientTests {
         let photo = try fixture.file(
             TestImages.jpeg(800, 400, exif: TestImages.exif(orientation: 8)))
         try await fixture.scale(photo, pixels: 200, texts: ["Thumb::MTime": "7"])
-        #expect(try await fixture.size(fixture.output) == [100, 200])
+        #expect(try await fixture.outputSize == [100, 200])
         var status = stat()
         #expect(stat(fixture.output, &status) == 0 && status.st_mode & 0o777 == 0o600)
         let descriptor = open(fixture.output, O_RDONLY)
@@ -50,19 +47,12 @@ struct ImageHelperClientTests {
         #expect(PNGFile.texts(FileBytes(descriptor: descriptor))?["Thumb::MTime"] == "7")
     }
 
-    @Test func `a small image keeps its size`() async throws {
-        let fixture = try ImageHelperFixture()
-        let photo = try fixture.file(TestImages.png(30, 20))
-        try await fixture.scale(photo, pixels: 256)
-        #expect(try await fixture.size(fixture.output) == [30, 20])
-    }
-
     @Test(arguments: [(800, 400), (20, 30), (3000, 1)])
     func `a square is made from an image of any shape`(width: Int, height: Int) async throws {
         let fixture = try ImageHelperFixture()
         let photo = try fixture.file(TestImages.jpeg(width, height))
         try await fixture.client.make(.square(pixels: 96), from: photo, to: fixture.output)
-        #expect(try await fixture.size(fixture.output) == [96, 96])
+        #expect(try await fixture.outputSize == [96, 96])
         #expect(fixture.outputHead().dropFirst() == Array("PNG".utf8)[...])
     }
 
@@ -73,15 +63,15 @@ struct ImageHelperClientTests {
         let fixture = try ImageHelperFixture(limits)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         #expect(fixture.client.processID == nil)
-        async let first = fixture.client.probe(photo, inBackground: true)
-        async let second = fixture.client.probe(photo, inBackground: false)
+        async let first = fixture.client.probe(photo, urgency: .later)
+        async let second = fixture.probe(photo)
         _ = try await (first, second)
         let process = try #require(fixture.client.processID)
-        _ = try await fixture.client.probe(photo, inBackground: false)
+        _ = try await fixture.probe(photo)
         #expect(fixture.client.processID == process)
         try await fixture.waitForHelperExit()
         // The next job starts a new process.
-        _ = try await fixture.client.probe(photo, inBackground: false)
+        _ = try await fixture.probe(photo)
         #expect(fixture.client.processID != process)
     }
 

@@ -62,6 +62,11 @@ final class ImageHelperFixture {
         return Array(try Data(contentsOf: folder.appending(path: "Samples/\(name)")))
     }
 
+    /// Reads the facts of a file at once.
+    func probe(_ file: [UInt8]) async throws -> ImageFacts {
+        try await client.probe(file, urgency: .now)
+    }
+
     /// Decodes a file.
     func pixels(
         _ file: [UInt8], width: Int = 4000, height: Int = 4000
@@ -78,9 +83,12 @@ final class ImageHelperFixture {
         try await client.make(.scaled(pixels: pixels, texts: texts), from: file, to: output)
     }
 
-    func size(_ path: String) async throws -> [Int] {
-        let facts = try await client.probe(Array(path.utf8), inBackground: false)
-        return [facts.width, facts.height]
+    /// The size of ``output``.
+    var outputSize: [Int] {
+        get async throws {
+            let facts = try await probe(Array(output.utf8))
+            return [facts.width, facts.height]
+        }
     }
 
     /// The first bytes of the output.

@@ -27,6 +27,15 @@ struct MessageTests {
         return facts
     }
 
+    private static func decode(_ message: [UInt8]) -> ImageReply? {
+        try? ImageReply(message: message)
+    }
+
+    /// Encodes and decodes facts.
+    private static func transferred(_ change: (inout ImageFacts) -> Void) -> ImageReply? {
+        decode(ImageReply.facts(facts(change)).message)
+    }
+
     @Test func `decoding a message returns the encoded value`() throws {
         for job in Self.jobs { #expect(try ImageJob(message: try #require(job.message)) == job) }
         for reply in Self.replies { #expect(try ImageReply(message: reply.message) == reply) }
@@ -34,16 +43,14 @@ struct MessageTests {
 
     @Test func `a message that is too short, too long or out of range is rejected`() throws {
         for message in try Self.jobs.map({ try #require($0.message) }) {
-            for count in 0..<message.count {
-                #expect((try? ImageJob(message: Array(message[..<count]))) == nil)
+            for wrong in message.indices.map({ Array(message[..<$0]) }) + [message + [0]] {
+                #expect((try? ImageJob(message: wrong)) == nil)
             }
-            #expect((try? ImageJob(message: message + [0])) == nil)
         }
         for message in Self.replies.map(\.message) {
-            for count in 0..<message.count {
-                #expect((try? ImageReply(message: Array(message[..<count]))) == nil)
+            for wrong in message.indices.map({ Array(message[..<$0]) }) + [message + [0]] {
+                #expect(Self.decode(wrong) == nil)
             }
-            #expect((try? ImageReply(message: message + [0])) == nil)
         }
         let tooLarge = try #require(ImageJob.make(.square(pixels: 4097)).message)
         #expect((try? ImageJob(message: tooLarge)) == nil)
@@ -56,33 +63,29 @@ struct MessageTests {
         (1e300, 0),
     ])
     func `a location that is out of range is rejected`(latitude: Double, longitude: Double) {
-        let facts = Self.facts { ($0.latitude, $0.longitude) = (latitude, longitude) }
-        #expect((try? ImageReply(message: ImageReply.facts(facts).message)) == nil)
+        #expect(Self.transferred { ($0.latitude, $0.longitude) = (latitude, longitude) } == nil)
     }
 
     @Test func `the settings of the camera are transferred, and impossible ones are rejected`() {
-        let facts = Self.facts {
-            ($0.lens, $0.iso, $0.isAnimated) = ("RF35mm F1.8", 800, true)
-            ($0.exposureTime, $0.aperture) = (0.004, 2.8)
+        func set(_ facts: inout ImageFacts) {
+            (facts.lens, facts.iso, facts.isAnimated) = ("RF35mm F1.8", 800, true)
+            (facts.exposureTime, facts.aperture) = (0.004, 2.8)
         }
-        #expect((try? ImageReply(message: ImageReply.facts(facts).message)) == .facts(facts))
+        #expect(Self.transferred(set) == .facts(Self.facts(set)))
+        let long = String(repeating: "x", count: 1025)
         let changes: [(inout ImageFacts) -> Void] = [
-            { $0.lens = String(repeating: "x", count: 1025) }, { $0.exposureTime = -1 },
+            { $0.lens = long }, { $0.camera = long }, { $0.exposureTime = -1 },
             { $0.exposureTime = .nan }, { $0.aperture = .infinity }, { $0.iso = -1 },
         ]
         for change in changes {
-            var changed = facts
-            change(&changed)
-            #expect((try? ImageReply(message: ImageReply.facts(changed).message)) == nil)
+            #expect(
+                Self.transferred {
+                    set(&$0)
+                    change(&$0)
+                } == nil)
         }
-    }
-
-    @Test func `a camera that is too long is rejected`() {
-        for (count, isAccepted) in [(1024, true), (1025, false)] {
-            let facts = Self.facts { $0.camera = String(repeating: "x", count: count) }
-            let read = try? ImageReply(message: ImageReply.facts(facts).message)
-            #expect((read == .facts(facts)) == isAccepted)
-        }
+        func setLongest(_ facts: inout ImageFacts) { facts.camera = String(long.dropLast()) }
+        #expect(Self.transferred(setLongest) == .facts(Self.facts(setLongest)))
     }
 
     @Test func `a value that is decoded from random bytes can be encoded`() throws {

@@ -36,12 +36,12 @@ struct SlowFileTests {
         let ended = Observed<[String]>([])
         let job = Task {
             defer { ended.append("hanging") }
-            return try await fixture.client.probe(hanging, inBackground: false)
+            return try await fixture.probe(hanging)
         }
         try await hasBegun.wait { $0 ? true : nil }
         let next = Task {
             defer { ended.append("other") }
-            return try await fixture.client.probe(other, inBackground: false)
+            return try await fixture.probe(other)
         }
         #expect(try await next.value.width == 50)
         await #expect(throws: Self.noResponse) { try await job.value }
@@ -68,9 +68,7 @@ struct SlowFileTests {
         await #expect(throws: Self.noResponse) { try await fixture.scale(photo, pixels: 10) }
         #expect(!fixture.outputExists())
         #expect(threads.isUnavailable(photo))
-        await #expect(throws: Self.noResponse) {
-            try await fixture.client.probe(photo, inBackground: false)
-        }
+        await #expect(throws: Self.noResponse) { try await fixture.probe(photo) }
         #expect(fixture.client.processID == nil)
     }
 }
