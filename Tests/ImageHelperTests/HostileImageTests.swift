@@ -52,8 +52,7 @@ struct HostileImageTests {
         let fixture = try ImageHelperFixture()
         var exif = TestImages.exif(orientation: 1)
         // Both the second table and the next table are the first one.
-        exif[30] = 8
-        exif[34] = 8
+        (exif[30], exif[34]) = (8, 8)
         let facts = try await fixture.probe(try fixture.file(TestImages.jpeg(40, 30, exif: exif)))
         #expect(facts == ImageFacts(width: 40, height: 30))
     }

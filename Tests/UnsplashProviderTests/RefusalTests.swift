@@ -10,6 +10,8 @@ struct RefusalTests {
     private static let now = Timestamp(secondsSince1970: 1_700_000_000)
     private static let nextHour = Timestamp(secondsSince1970: 1_700_002_800)
 
+    private static let like = Refusal.Subject.like(PhotoID("a"))
+
     private static func error(
         _ response: HTTPResponse, _ subject: Refusal.Subject = .photo(PhotoID("a"))
     ) -> ProviderError? { Refusal(response, subject, .unsplash, now: now).error }
@@ -34,8 +36,7 @@ struct RefusalTests {
         #expect(
             Self.error(try recordings.response("rate_limit_403", "txt"))
                 == .rateLimited(until: Self.nextHour))
-        let denied = Self.error(
-            try recordings.response("error_403_missing_scope"), .like(PhotoID("a")))
+        let denied = Self.error(try recordings.response("error_403_missing_scope"), Self.like)
         #expect(denied?.isCase(of: ProviderError.denied) == true)
         #expect(denied?.message.contains("like photos (OAuth error: missing permissions)") == true)
     }
@@ -83,7 +84,7 @@ struct RefusalTests {
     @Test func `status 403 for a like concerns only its photo unless a permission is missing`() {
         let response = HTTPResponse.json(#"{"errors":["You cannot like this photo"]}"#, status: 403)
         #expect(
-            Self.error(response, .like(PhotoID("a")))
+            Self.error(response, Self.like)
                 == .refused(
                     "Unsplash does not let this account like this photo (You cannot like this photo)."
                 ))
@@ -94,11 +95,11 @@ struct RefusalTests {
     func `a rejected like concerns only its photo`(status: Int) {
         let body = #"{"errors":["Photo cannot be liked"]}"#
         #expect(
-            Self.error(.json(body, status: status), .like(PhotoID("a")))
+            Self.error(.json(body, status: status), Self.like)
                 == .refused(
                     "Unsplash does not accept a like of this photo (Photo cannot be liked)."))
         // The page of a proxy says nothing about the photo.
-        #expect(Self.isFailure(Self.error(.json("<html>", status: status), .like(PhotoID("a")))))
+        #expect(Self.isFailure(Self.error(.json("<html>", status: status), Self.like)))
     }
 
     @Test(arguments: [404, 410])
@@ -106,8 +107,8 @@ struct RefusalTests {
         let page = HTTPResponse(
             status: status, headers: ["Content-Type": "text/html; charset=utf-8"], url: "")
         #expect(Self.isFailure(Self.error(page)))
-        #expect(Self.isFailure(Self.error(page, .like(PhotoID("a")))))
-        let error = Self.error(.json("{}", status: status), .like(PhotoID("a")))
+        #expect(Self.isFailure(Self.error(page, Self.like)))
+        let error = Self.error(.json("{}", status: status), Self.like)
         #expect(error?.isCase(of: ProviderError.notFound) == true)
     }
 
