@@ -29,10 +29,12 @@ struct OriginTests {
         (ImageFormat.jpeg, Samples.jpeg), (.png, Samples.png), (.webP, Samples.webP("VP8X")),
         (.tiff, Samples.exif), (.heic, Samples.heif),
     ])
-    func `the camera, its settings and the location are read from every format`(
+    func `the capture time, the camera, its settings and the location are read from every format`(
         format: ImageFormat, bytes: [UInt8]
     ) throws {
-        let details = try #require(ImageHeader(Bytes(bytes), format: format)).details
+        let header = try #require(ImageHeader(Bytes(bytes), format: format))
+        #expect(header.taken == CivilTime(seconds: 1_709_208_000, offset: 3600))
+        let details = header.details
         #expect([details.camera, details.lens] == ["Canon EOS R6", "RF35mm F1.8"])
         #expect((details.exposureTime, details.aperture, details.iso) == (0.004, 2.8, 800))
         #expect(abs((details.latitude ?? 0) - 48.858222) < 1e-6)

@@ -22,6 +22,16 @@ extension Session {
         return await events.reduce(into: []) { $0.append($1) }
     }
 
+    /// Closes the session and returns the status in its first event; nil for another event.
+    package func firstStatus() async -> SessionStatus? {
+        if case .status(let status) = await finalEvents().first { status } else { nil }
+    }
+
+    /// Closes the session and returns the rate limit in its last event; nil for another event.
+    package func lastLimit() async -> RateLimit? {
+        if case .rateLimit(let limit) = await finalEvents().last { limit } else { nil }
+    }
+
     /// Closes the session and returns the sentences of each of its notices.
     package func finalNotices() async -> [[String]] {
         await finalEvents().compactMap { event in
