@@ -14,6 +14,11 @@ struct StatusTests {
             .photos(record, isInLikes: isInLikes)
     }
 
+    /// Maps the first photo of a status.
+    private func photo(_ json: String, showsSensitive: Bool = false) throws -> Photo {
+        try #require(try photos(json, showsSensitive: showsSensitive).first).photo
+    }
+
     private func recorded(_ name: String, allowsLoopback: Bool = false) throws -> [RemotePhoto] {
         let body = try recordings.body(name)
         let record = try #require(JSON.decode(body) as StatusRecord?)
@@ -74,7 +79,7 @@ struct StatusTests {
         let original = Sample.status(
             "1", [Sample.image("a")], #""created_at":"2026-01-01T00:00:00.000Z""#)
         let boost = #"{"id":"2","created_at":"2026-02-02T00:00:00.000Z","reblog":\#(original)}"#
-        let photo = try #require(try photos(boost).first).photo
+        let photo = try photo(boost)
         #expect(photo.id.text == "1.a")
         #expect(photo.created == Timestamp(rfc3339: "2026-01-01T00:00:00Z"))
         // A chain of boosts is not followed.
@@ -110,9 +115,7 @@ struct StatusTests {
     @Test func `the title is plain text and begins with the content warning`() throws {
         let more =
             #""content":"<p>a &amp; b</p><p>c\u0007\u202e</p>","spoiler_text":"beware","account":{"acct":"ada@x.example","display_name":"Ada :cat:\n"}"#
-        let photo = try #require(
-            try photos(Sample.status("1", [Sample.image("a")], more), showsSensitive: true).first
-        ).photo
+        let photo = try photo(Sample.status("1", [Sample.image("a")], more), showsSensitive: true)
         #expect([photo.title, photo.text] == ["beware a & b c", "beware\n\na & b\n\nc"])
         #expect([photo.author, photo.authorUsername] == ["Ada :cat:", "ada@x.example"])
     }
@@ -121,11 +124,9 @@ struct StatusTests {
         let image = Sample.image(
             "1",
             #""meta":{"original":{"width":"x","height":720.4}},"blurhash":"no","description":7"#)
-        let photo = try #require(
-            try photos(
-                #"{"id":17,"media_attachments":[\#(image)],"account":{"acct":"","username":"ada","display_name":""},"favourites_count":-1,"favourited":null,"url":"javascript:x"}"#
-            ).first
-        ).photo
+        let photo = try photo(
+            #"{"id":17,"media_attachments":[\#(image)],"account":{"acct":"","username":"ada","display_name":""},"favourites_count":-1,"favourited":null,"url":"javascript:x"}"#
+        )
         #expect((photo.id.text, photo.width, photo.height) == ("17.1", nil, 720))
         #expect([photo.blurHash, photo.description, photo.url] == [nil, nil, nil])
         #expect((photo.likes, photo.title) == (nil, nil))
@@ -135,12 +136,8 @@ struct StatusTests {
         let image = Sample.image(
             "1",
             #""meta":{"original":{"width":"1280","height":"853.0"},"focus":{"x":"0.5","y":"-1"}}"#)
-        let photo = try #require(
-            try photos(
-                Sample.status(
-                    "1", [image], #""sensitive":"0","favourites_count":"12","favourited":1"#)
-            ).first
-        ).photo
+        let more = #""sensitive":"0","favourites_count":"12","favourited":1"#
+        let photo = try photo(Sample.status("1", [image], more))
         #expect((photo.width, photo.height) == (1280, 853))
         #expect((photo.focus, photo.likes, photo.isLiked) == (FocalPoint(x: 0.5, y: -1), 12, true))
         #expect(try photos(Sample.status("1", [image], #""sensitive":1"#)).isEmpty)

@@ -55,15 +55,6 @@ struct ServerDifferenceTests {
         #expect(try await status(originals[1], fixture) == 404)
     }
 
-    @Test func `version 29 has all sources by the times of files`() async throws {
-        let fixture = try SimulatedSession(.v29, photoCount: 130)
-        #expect(try await fixture.walk("all") == fixture.server.photos)
-        let liked = fixture.server.photos[90]
-        try await fixture.session.setLiked(liked, true)
-        #expect(try await fixture.walk("likes") == [liked])
-        #expect(try await fixture.walk("memories").isEmpty)
-    }
-
     @Test
     func `photos of other users in an album can be viewed, and only their owner can like them`()
         async throws
