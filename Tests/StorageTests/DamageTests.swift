@@ -25,6 +25,10 @@ import Testing
             hasReader: hasReader, logger: logger)
     }
 
+    private func names(_ folder: TemporaryDirectory) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.appending("data"))
+    }
+
     private func fill(_ store: Store) throws {
         try store.runAndWait { database in
             try database.transaction { () throws(StorageError) in
@@ -123,8 +127,7 @@ import Testing
             } catch { #expect(kind == .fifo && !store.notices.isEmpty, "seed \(seed), \(kind)") }
             store.close()
             if kind != .fifo {
-                let names = try FileManager.default.contentsOfDirectory(
-                    atPath: folder.appending("data"))
+                let names = try names(folder)
                 #expect(names.count <= 3 && names.contains("data.sqlite"), "seed \(seed): \(names)")
                 let isNamed = !store.notices.isEmpty || names.count == 1
                 #expect(isNamed, "seed \(seed), \(kind): \(names)")
@@ -212,9 +215,7 @@ import Testing
             #expect(try killed.count("liked") == count, "seed \(seed)")
             #expect(killed.notices.isEmpty)
             store.close()
-            let names = try FileManager.default.contentsOfDirectory(
-                atPath: folder.appending("data"))
-            #expect(names == ["data.sqlite"])
+            #expect(try names(folder) == ["data.sqlite"])
             #expect(try self.store(path, isDurable: true).count("liked") == count)
         }
     }

@@ -13,13 +13,7 @@ import Testing
 
     private func open() throws -> Database { try Database(path: path) }
 
-    private func count(_ table: String, _ database: Database) throws -> Int64? {
-        try database.first("SELECT count(*) FROM \(table)") { $0.integer(0) }
-    }
-
     // MARK: Transactions
-
-    private struct Stop: Error {}
 
     @Test func `a failed transaction stores nothing, including nested transactions`() throws {
         let database = try open()
@@ -32,23 +26,23 @@ import Testing
                 try database.query("INSERT INTO a VALUES (1)")
             }
         }
-        #expect(try count("a", database) == 0)
+        #expect(try database.count("a") == 0)
         try database.transaction { () throws(StorageError) in
             try database.query("INSERT INTO a VALUES (1)")
         }
-        #expect(try count("a", open()) == 1)
+        #expect(try open().count("a") == 1)
     }
 
     @Test func `a snapshot does not see writes of other connections`() throws {
         let (reader, writer) = (try open(), try open())
         try writer.execute("CREATE TABLE a (b)")
         let counts = try reader.snapshot { () throws(StorageError) -> [Int64?] in
-            let before = try reader.first("SELECT count(*) FROM a") { $0.integer(0) }
+            let before = try reader.integer("SELECT count(*) FROM a")
             try writer.query("INSERT INTO a VALUES (1)")
-            return [before, try reader.first("SELECT count(*) FROM a") { $0.integer(0) }]
+            return [before, try reader.integer("SELECT count(*) FROM a")]
         }
         #expect(counts == [0, 0])
-        #expect(try count("a", reader) == 1)
+        #expect(try reader.count("a") == 1)
     }
 
     // MARK: Values
@@ -119,8 +113,8 @@ import Testing
                 }
             }
         }
-        #expect(try count("a", database) == 0)
+        #expect(try database.count("a") == 0)
         try database.query("INSERT INTO a VALUES (1)")
-        #expect(try count("a", database) == 1)
+        #expect(try database.count("a") == 1)
     }
 }

@@ -82,6 +82,8 @@ extension Store {
         Store(path, .disposable, testFormats, hasReader: hasReader)
     }
 
+    private var damaged: StorageError { .damaged(path) }
+
     private var names: [String] {
         get throws {
             try FileManager.default.contentsOfDirectory(atPath: folder.appending("data")).sorted()
@@ -380,9 +382,7 @@ extension Store {
                 let found = try store.runAndWait { try $0.integer(positions) ?? 0 }
                 #expect(found != 0 && (found - 1) + 1 == found)
             } else {
-                #expect(throws: StorageError.damaged(path)) {
-                    try store.runAndWait { try $0.integer(positions) }
-                }
+                #expect(throws: damaged) { try store.runAndWait { try $0.integer(positions) } }
                 #expect(try store.count("account") == 0)
             }
             store.close()
@@ -404,14 +404,10 @@ extension Store {
         try await store.run { try $0.add(account: "a") }
         #expect(try await store.read { try $0.count("account") } == 1)
         try FileManager.default.removeItem(atPath: folder.appending("data"))
-        await #expect(throws: StorageError.damaged(path)) {
-            try await store.run { try $0.count("account") }
-        }
+        await #expect(throws: damaged) { try await store.run { try $0.count("account") } }
         #expect(try await store.read { try $0.count("account") } == 0)
         try await store.run { try $0.execute("DROP TABLE liked") }
-        await #expect(throws: StorageError.damaged(path)) {
-            try await store.run { try $0.count("liked") }
-        }
+        await #expect(throws: damaged) { try await store.run { try $0.count("liked") } }
         #expect(try await store.read { try $0.count("liked") } == 0)
     }
 
@@ -425,9 +421,7 @@ extension Store {
         let store = disposable(hasReader: hasReader)
         #expect(try await store.run { try $0.count("account") } == 1)
         unlink(path)
-        await #expect(throws: StorageError.damaged(path)) {
-            try await store.run { try $0.count("account") }
-        }
+        await #expect(throws: damaged) { try await store.run { try $0.count("account") } }
         try await store.run { try $0.add(account: "b") }
         #expect(try names.contains("data.sqlite"))
     }
@@ -663,8 +657,7 @@ extension Store {
                 try database.query(
                     "INSERT INTO setting VALUES (?, ?)", [.text("\(number)"), .text(secret)])
             }
-            try database.query(
-                "INSERT INTO account (id, is_logged_in) VALUES (?, 0)", [.text(secret)])
+            try database.add(account: secret)
         }
         if isDurable {
             try folder.write("before \(secret) after", to: "data/data.sqlite.damaged-1")
@@ -698,8 +691,7 @@ extension Store {
             try await store.run { try $0.execute("INSERT INTO setting VALUES ('b', '2')") }
         }
         store.close()
-        let rows = try Database(path: path, isDurable: true)
-            .integer("SELECT count(*) FROM setting")
-        #expect(rows == (isClosed ? 1 : 2))
+        let database = try Database(path: path, durability: .full)
+        #expect(try database.count("setting") == (isClosed ? 1 : 2))
     }
 }
