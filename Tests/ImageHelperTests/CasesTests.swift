@@ -134,9 +134,7 @@ struct CasesTests {
         let fixture = try ImageHelperFixture()
         let bytes = try ImageHelperFixture.sample(name)
         let file = try fixture.file(bytes.dropLast(missing ?? bytes.count / 3))
-        await #expect(throws: ImageProcessorError.damaged) {
-            try await fixture.scale(file, pixels: 64)
-        }
+        await #expect(throws: ImageProcessorError.damaged) { try await fixture.scale(file) }
         Self.rest(file)
         try await fixture.scale(file, pixels: 64)
         #expect(try await fixture.outputSize == size)
@@ -156,9 +154,7 @@ struct CasesTests {
         let end = try #require(bytes.firstRange(of: start)).upperBound + byteCount
         let file = try fixture.file(Array(bytes[..<end]))
         Self.rest(file)
-        await #expect(throws: ImageProcessorError.damaged) {
-            try await fixture.scale(file, pixels: 64)
-        }
+        await #expect(throws: ImageProcessorError.damaged) { try await fixture.scale(file) }
     }
 
     @Test func `a truncated PNG is shown up to its last byte`() async throws {

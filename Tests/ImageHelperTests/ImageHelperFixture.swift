@@ -79,7 +79,7 @@ final class ImageHelperFixture {
     var output: String { directory.appending("output") }
 
     /// Writes a smaller image to ``output``.
-    func scale(_ file: [UInt8], pixels: Int, texts: [String: String] = [:]) async throws {
+    func scale(_ file: [UInt8], pixels: Int = 64, texts: [String: String] = [:]) async throws {
         try await client.make(.scaled(pixels: pixels, texts: texts), from: file, to: output)
     }
 

@@ -204,23 +204,24 @@ struct SessionTests {
                 ($0.latitude, $0.longitude) = (46.5, 7.9)
                 $0.taken = Moment(1_750_000_000)
             }
-            let photo = try await fixture.session.fetchPhoto("\(file.id)")
-            #expect(photo.photo.created == Timestamp(secondsSince1970: 1_750_000_000))
+            let remote = try await fixture.session.fetchPhoto("\(file.id)")
+            let photo = remote.photo
+            #expect(photo.created == Timestamp(secondsSince1970: 1_750_000_000))
             let modified = Timestamp(secondsSince1970: Int64(file.modified.secondsSince1970))
-            #expect(photo.photo.updated == modified)
-            #expect((photo.photo.width, photo.photo.height) == (640, 480))
-            #expect([photo.photo.title, photo.photo.camera] == ["Fog <1>", "FUJIFILM X-T5"])
-            #expect(photo.photo.blurHash == "LEHV6nWB2yk8pyo0adR*.7kCMdnj")
-            #expect(photo.photo.mediaType == "image/jpeg")
-            #expect(photo.photo.url == "\(fixture.server.url)/index.php/f/\(file.id)")
-            #expect(photo.photo.latitude == (shows ? 46.5 : nil))
-            #expect(!photo.photo.isLiked && photo.hasLikeState)
-            let thumb = try #require(photo.images[.thumb])
+            #expect(photo.updated == modified)
+            #expect((photo.width, photo.height) == (640, 480))
+            #expect([photo.title, photo.camera] == ["Fog <1>", "FUJIFILM X-T5"])
+            #expect(
+                [photo.blurHash, photo.mediaType] == ["LEHV6nWB2yk8pyo0adR*.7kCMdnj", "image/jpeg"])
+            #expect(photo.url == "\(fixture.server.url)/index.php/f/\(file.id)")
+            #expect(photo.latitude == (shows ? 46.5 : nil))
+            #expect(!photo.isLiked && remote.hasLikeState)
+            let thumb = try #require(remote.images[.thumb])
             #expect(thumb.hasPrefix("\(fixture.server.url)/index.php/core/preview?fileId="))
             #expect(thumb.contains("&x=256&y=256&a=1"))
-            #expect(fixture.session.downloadAddress(photo) == photo.images[.full])
+            #expect(fixture.session.downloadAddress(remote) == remote.images[.full])
             // The addresses are those of images.
-            for url in Set(photo.images.values) {
+            for url in Set(remote.images.values) {
                 let response = try await fixture.session.imageClient.send(HTTPRequest(.get, url))
                 #expect(
                     response.status == 200 && response.body.starts(with: [0xff, 0xd8]), "\(url)")
