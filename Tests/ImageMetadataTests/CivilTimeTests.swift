@@ -130,8 +130,8 @@ struct CivilTimeTests {
     @Test(arguments: [
         "IMG_1234.jpg", "DSC00020.jpg", "20231328.jpg", "202311281.jpg", "12023112.jpg",
         "FB_IMG_17011662720001.jpg", "FB_IMG_9901166272000.jpg", "1920x1080.jpg", "2999-01-01.jpg",
-        "0000-00-00.jpg",
-        "2021-1234.jpg", "2021-1104.jpg", "2021_1104_2.jpg", "2021-128.jpg", "1066-10-14.jpg", "",
+        "0000-00-00.jpg", "2021-1234.jpg", "2021-1104.jpg", "2021_1104_2.jpg", "2021-128.jpg",
+        "1066-10-14.jpg", "",
     ])
     func `a number in a file name is no time`(name: String) {
         #expect(CivilTime(fileName: name.utf8) == nil)

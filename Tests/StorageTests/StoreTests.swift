@@ -431,20 +431,17 @@ extension Store {
     enum Alien: CaseIterable { case fifo, folder, deadLink, link, unreadable, foreign, protected }
 
     private func replaceFile(by alien: Alien) throws {
+        if [.fifo, .folder, .deadLink, .link].contains(alien) { unlink(path) }
         switch alien {
         case .unreadable: chmod(path, 0o200)
         case .protected: chmod(path, 0o400)
         case .foreign: try #require(chown(path, 12_345, 12_345) == 0)
-        case .fifo, .folder, .deadLink, .link:
-            unlink(path)
-            switch alien {
-            case .fifo: mkfifo(path, 0o600)
-            case .folder: mkdir(path, 0o700)
-            case .deadLink: symlink("/nowhere/else", path)
-            default:
-                mkfifo(folder.appending("fifo"), 0o600)
-                symlink(folder.appending("fifo"), path)
-            }
+        case .fifo: mkfifo(path, 0o600)
+        case .folder: mkdir(path, 0o700)
+        case .deadLink: symlink("/nowhere/else", path)
+        case .link:
+            mkfifo(folder.appending("fifo"), 0o600)
+            symlink(folder.appending("fifo"), path)
         }
     }
 
