@@ -91,6 +91,18 @@ struct NetworkTests {
         try await fixture.client.wait(ServiceName.root, .manager, "Online", .bool(true))
     }
 
+    @Test func `all accounts continue immediately after resume`() async throws {
+        let logind = try await FakeLogind()
+        let fixture = try await UnsplashFixture()
+        let ada = try await goOffline(fixture)
+        let retry = try await nextRetry(of: ada, fixture)
+        try fixture.unsplash.resume()
+        try await logind.announceSleep(false)
+        try await fixture.wait(ada, "ready")
+        try await fixture.unsplash.waitForRequests("POST /photos/*/like")
+        #expect(now < retry)
+    }
+
     enum Event: CaseIterable {
         case resume
         case otherConnection
