@@ -552,6 +552,17 @@ extension Store {
         #expect(store.notices.isEmpty)
     }
 
+    @Test func `a file whose mode forbids to write is written once it permits`() throws {
+        try fill(durable())
+        chmod(path, 0o400)
+        let store = durable()
+        #expect(throws: StorageError.self) { try store.runAndWait { try $0.add(account: "b") } }
+        chmod(path, 0o600)
+        try store.runAndWait { try $0.add(account: "b") }
+        #expect(try store.runAndWait { try $0.count("liked") } == 3)
+        #expect(store.notices.isEmpty)
+    }
+
     @Test func `an error of the disk is reported with the file until a write succeeds`() throws {
         try fill(durable())
         let store = durable()
