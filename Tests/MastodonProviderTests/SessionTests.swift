@@ -325,10 +325,16 @@ struct SessionTests {
         #expect(fixture.session.likeGroupPrefix(PhotoID("12")) == nil)
     }
 
-    @Test func `each sensitivity setting has its own cache variant`() {
-        #expect(Fixture(responding: .json("[]")).session.cacheVariant == "")
-        #expect(
-            Fixture(["ShowSensitive": "true"], responding: .json("[]")).session.cacheVariant != "")
+    @Test(arguments: [false, true])
+    func `sensitive photos are shown on request, in their own cache variant`(
+        isShown: Bool
+    ) async throws {
+        let status = Sample.status("12", [Sample.image("a")], #""sensitive":true"#)
+        let session = Fixture(
+            ["ShowSensitive": "\(isShown)"], responding: .json(Sample.list(status))
+        ).session
+        #expect(try await ids(session.page("home")) == (isShown ? ["12.a"] : []))
+        #expect(session.cacheVariant.isEmpty != isShown)
     }
 
     // MARK: Refusals
