@@ -441,7 +441,10 @@ struct SlideshowTests {
         #expect(try await fixture.next() == "new")
     }
 
-    @Test(arguments: [nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([])])
+    @Test(arguments: [
+        nil, AccountEvent.changed(.session), .changed(.feed), .photosChanged([]),
+        .photosRemoved([PhotoID("p1")]),
+    ])
     func `a removed photo is replaced after a restart or event`(event: AccountEvent?) async throws {
         let fixture = fixture()
         _ = try await fixture.next()
