@@ -112,7 +112,7 @@ package struct ServerState: SimulatedOAuthState {
     func status(_ id: SimulatedStatus.ID) -> SimulatedStatus? { statuses.first { $0.id == id } }
 
     /// Returns the IDs of the photos that a client should show in the home feed.
-    func photos(showingSensitive: Bool) -> [String] {
+    func photos() -> [String] {
         var shown: [String] = []
         for wrapper in statuses where software != .pixelfed || wrapper.boosts == nil {
             let status = wrapper.boosts.flatMap { self.status($0) } ?? wrapper
@@ -120,7 +120,7 @@ package struct ServerState: SimulatedOAuthState {
             let isSensitive = [wrapper, status].contains {
                 $0.isSensitive || !$0.warning.isEmpty || $0.filterAction == "warn"
             }
-            guard !isHidden, showingSensitive || !isSensitive else { continue }
+            guard !isHidden, !isSensitive else { continue }
             shown += status.photos(software).filter { !shown.contains($0) }
         }
         return shown

@@ -68,9 +68,7 @@ package final class SimulatedMastodon: SimulatedService {
     package var statuses: [SimulatedStatus] { simulator.withState { $0.statuses } }
 
     /// Returns the IDs of the photos that a client should show in the home feed.
-    package func photos(showingSensitive: Bool = false) -> [String] {
-        simulator.withState { $0.photos(showingSensitive: showingSensitive) }
-    }
+    package func photos() -> [String] { simulator.withState { $0.photos() } }
 
     /// Adds a user that can log in.
     package func addUser(
@@ -163,11 +161,6 @@ package final class SimulatedMastodon: SimulatedService {
         simulator.withState { $0.users[username]?.likes.map { $0.status } ?? [] }
     }
 
-    /// Adds or removes a like, as in a browser.
-    package func setLike(_ id: SimulatedStatus.ID, of username: String, _ isLiked: Bool = true) {
-        simulator.withState { $0.setLike(id, of: username, isLiked) }
-    }
-
     /// Completes the delayed unfavourites: see ``Settings/delaysUnfavourites``.
     package func completeUnfavourites() { simulator.withState { $0.completeUnfavourites() } }
 
@@ -178,9 +171,6 @@ package final class SimulatedMastodon: SimulatedService {
 
     /// Deletes the registered applications, as servers do with unused ones.
     package func forgetApplications() { simulator.withState { $0.applications = [:] } }
-
-    /// The number of registered applications.
-    package var applicationCount: Int { simulator.withState { $0.applications.count } }
 
     /// The secrets of the registered applications.
     package var clientSecrets: [String] {

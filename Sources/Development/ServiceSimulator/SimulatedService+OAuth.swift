@@ -8,11 +8,6 @@ package protocol SimulatedOAuthState: SimulatedState {
 }
 
 extension SimulatedService where State: SimulatedOAuthState {
-    /// The access tokens that were neither revoked nor replaced by a renewal.
-    package var liveTokens: [String] {
-        simulator.withState { $0.tokens.live.map(\.access) }
-    }
-
     /// Returns true for a valid access token.
     package func isValid(_ accessToken: String) -> Bool {
         simulator.withState { $0.tokens.grant(accessToken, now: $0.now) != nil }

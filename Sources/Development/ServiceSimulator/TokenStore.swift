@@ -128,11 +128,6 @@ package struct TokenStore: Sendable {
         return true
     }
 
-    /// The tokens that were neither revoked nor replaced by a renewal.
-    package var live: [Token] {
-        tokens.filter { !$0.isRevoked && !$0.isRefreshed }
-    }
-
     /// Assigns the codes and tokens of a renamed user to the new name.
     package mutating func rename(_ username: String, to newName: String) {
         for index in tokens.indices where tokens[index].grant.username == username {

@@ -25,17 +25,11 @@ package struct InterfaceDescription: Equatable {
             .filter { $0.pathExtension == "xml" }
             .reduce(into: [:]) { $0.merge(parse(try Data(contentsOf: $1))) { $1 } }
     }
-
-    /// Returns the names of the child nodes in introspection data.
-    package static func children(_ xml: Data) -> [String] {
-        IntrospectionParser.parse(xml).children
-    }
 }
 
 /// A parser of introspection data.
 private final class IntrospectionParser: NSObject, XMLParserDelegate {
     private(set) var interfaces: [String: InterfaceDescription] = [:]
-    private(set) var children: [String] = []
     private var interface: String?
     private var member: String?
     /// The version in the comment before the next interface.
@@ -62,7 +56,6 @@ private final class IntrospectionParser: NSObject, XMLParserDelegate {
     ) {
         let name = attributes["name"] ?? ""
         switch element {
-        case "node": if !name.isEmpty { children.append(name) }
         case "interface":
             interface = name
             interfaces[name] = InterfaceDescription(version: version)
