@@ -33,7 +33,7 @@ final class LocalFixture: ProviderFixture {
 
     private var defaultAccount: AccountClient {
         get async throws {
-            let manager = try await client.service.manager.properties()
+            let manager = try await client.service.properties()
             return client.service.account(try #require(manager["DefaultAccount"]?.objectPath))
         }
     }
