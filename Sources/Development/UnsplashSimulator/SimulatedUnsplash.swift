@@ -137,26 +137,12 @@ package final class SimulatedUnsplash: SimulatedService {
         catalogue.users[username]?.likes ?? []
     }
 
-    /// Adds or removes a like, as on the website.
-    package func setLike(_ id: SimulatedPhoto.ID, of username: String, _ isLiked: Bool = true) {
-        simulator.withState { $0.setLike(id, of: username, isLiked) }
-    }
-
     /// Returns the number of counted downloads of a photo, which the guidelines require.
     package func downloads(of id: SimulatedPhoto.ID) -> Int {
         simulator.withState { $0.downloads[id] ?? 0 }
     }
 
     // MARK: Applications and tokens
-
-    /// Registers an application, or changes the secret of a registered one.
-    ///
-    /// - Parameters:
-    ///   - clientID: The client ID.
-    ///   - secret: The client secret.
-    package func registerApplication(_ clientID: String, secret: String) {
-        simulator.withState { $0.applications[clientID] = secret }
-    }
 
     /// Issues a token for a user without a login.
     ///
@@ -173,16 +159,11 @@ package final class SimulatedUnsplash: SimulatedService {
         }
     }
 
-    // MARK: Limits and time
+    // MARK: Limits
 
     /// Sets the remaining requests of the application in the current hour.
     package func leaveRequests(_ count: Int) {
         simulator.withState { $0.budget.leave(count, of: $0.settings.requestsPerHour) }
-    }
-
-    /// Stops the clock of the service, so that equal requests have equal responses; `ixid` contains the time.
-    package func stopClock() {
-        simulator.withState { $0.stopped = $0.now + -$0.secondsAhead }
     }
 }
 

@@ -17,14 +17,12 @@ package struct ServiceState: SimulatedOAuthState {
     var budget: RateBudget
     /// The seconds by which the clock of the service is ahead of the system clock.
     package var secondsAhead = 0
-    /// The time at which the clock is stopped; nil while it runs.
-    var stopped: Moment?
     /// The number of counted downloads of each photo.
     var downloads: [SimulatedPhoto.ID: Int] = [:]
     private var cache = ReplyCache()
     private let clock: @Sendable () -> Moment
 
-    package var now: Moment { (stopped ?? clock()) + secondsAhead }
+    package var now: Moment { clock() + secondsAhead }
 
     init(
         clientID: String, clientSecret: String, seed: UInt64, photoCount: Int,
