@@ -80,13 +80,32 @@ struct FeedTests {
         let (base, service) = try await makeFeed(daemon)
         let search = Feed(service, searching: base, "sea")
         try await wait(for: search) { $0 == .complete }
+        let places = base.places(of: ["photo 7"])
         service.event.emit((FakeDaemon.account, .photosRemoved(["photo 7"])))
         #expect(search.index(of: "photo 7") == nil)
         #expect(search.base === base)
-        base.restored = [("photo 7", 7)]
+        base.restored = places
         service.event.emit((FakeDaemon.account, .updated(source: "all", new: 1)))
         try await poll { search.index(of: "photo 7") == 7 }
         #expect(search.photos.map(\.id) == daemon.ids)
+    }
+
+    @Test func `restored photos return to their places after others above them have left`()
+        async throws
+    {
+        let daemon = try await FakeDaemon(photos: 150)
+        let (feed, service) = try await makeFeed(daemon)
+        feed.loadToEnd()
+        try await wait(for: feed) { $0 == .complete }
+        let ids = ["photo 149", "photo 7"]
+        feed.restored = feed.places(of: ids)
+        let others = ["photo 3", "photo 6", "photo 148"]
+        daemon.ids.removeAll { others.contains($0) }
+        service.event.emit((FakeDaemon.account, .photosRemoved(ids + others)))
+        service.event.emit((FakeDaemon.account, .updated(source: "all", new: 2)))
+        try await poll { feed.photos.map(\.id) == daemon.ids }
+        try await poll { feed.restored.isEmpty }
+        #expect(feed.newCount == 0)
     }
 
     @Test func `the end of a search is reached when all photos are searched`() async throws {
@@ -105,10 +124,11 @@ struct FeedTests {
             try #require(Photo(["id": .string($0)]))
         }
         let list = Feed(service, account: ServiceName.root, photos: photos)
+        let place = list.places(of: ["/b.jpg"])[0]
         list.remove(["/b.jpg"])
         #expect(list.photos.map(\.id) == ["/a.jpg", "/c.jpg"])
-        list.insert(photos[1], at: 1)
-        list.insert(photos[1], at: 1)
+        list.insert(photos[1], at: place)
+        list.insert(photos[1], at: place)
         #expect(list.photos == photos)
         #expect(list.index(of: "/c.jpg") == 2)
     }

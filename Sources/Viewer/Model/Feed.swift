@@ -44,8 +44,10 @@ final class Feed {
     private var wasAvailable = true
     /// True if the photos are replaced at the next update, because another folder was chosen.
     var isOutdated = false
-    /// The IDs of photos whose files were restored, with their former indexes, to which they return at the next update.
-    var restored: [(String, Int)] = []
+    /// A photo, with the IDs of those that were above it.
+    typealias Place = (id: String, above: ArraySlice<String>)
+    /// The places of photos whose files were restored, to which they return at the next update.
+    var restored: [Place] = []
     /// True if photos arrived while an account was being read for the first time.
     private var hasUncountedPhotos = false
     /// The accounts that were logged in when they changed last.
@@ -252,14 +254,14 @@ final class Feed {
                 return changed.emit(.extended)
             }
             for photo in page.photos { change(photo.id) { $0 = photo } }
-            for (id, index) in restored where index <= photos.count {
+            for place in restored where index(of: place) != nil {
                 // The daemon may not have found the file yet.
-                guard let photo = try? await client.photo(id), generation == self.generation
+                guard let photo = try? await client.photo(place.id), generation == self.generation
                 else { continue }
-                insert(photo, at: index)
+                insert(photo, at: place)
             }
             guard generation == self.generation else { return }
-            restored.removeAll { indexes[$0.0] != nil }
+            restored.removeAll { indexes[$0.id] != nil }
             // Photos below those that are known may be on pages that are not loaded.
             let known = page.photos.lastIndex { indexes[$0.id] != nil }
             let top = page.photos.prefix(state == .complete ? page.photos.count : known ?? 0)
@@ -343,10 +345,24 @@ final class Feed {
         changed.emit(.photo(index))
     }
 
+    /// Returns the places of photos, the highest first.
+    func places(of ids: [String]) -> [Place] {
+        let order = photos.map(\.id)
+        return ids.compactMap { indexes[$0] }.sorted().map { (order[$0], order[..<$0]) }
+    }
+
+    /// Returns the index of a place, above which photos may have left or arrived; nil if it may not be loaded.
+    private func index(of place: Place) -> Int? {
+        let last = place.above.last { indexes[$0] != nil }
+        let next = last.flatMap { indexes[$0] }.map { $0 + 1 } ?? 0
+        let isLoaded = next < photos.count || last == place.above.last || state == .complete
+        return isLoaded ? next : nil
+    }
+
     /// Returns a restored photo to its place.
-    func insert(_ photo: Photo, at index: Int) {
-        guard indexes[photo.id] == nil else { return }
-        photos.insert(photo, at: min(index, photos.count))
+    func insert(_ photo: Photo, at place: Place) {
+        guard indexes[photo.id] == nil, let index = index(of: place) else { return }
+        photos.insert(photo, at: index)
         rebuildIndexes()
         changed.emit(.removed)
     }

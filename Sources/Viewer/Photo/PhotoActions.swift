@@ -186,43 +186,51 @@ final class PhotoActions {
     func trash(_ photos: [Photo], in feed: Feed) {
         // A search contains the photos that return to the feed that is searched.
         let feed = feed.base ?? feed
-        let places = photos.compactMap { photo in feed.index(of: photo.id).map { (photo.id, $0) } }
-            .sorted { $0.1 < $1.1 }
+        let places = feed.places(of: photos.map(\.id))
         toasts.perform { [self] in
-            var paths: [String] = []
+            var moved: [(id: String, path: String)] = []
+            var problem: String?
+            // It follows the message with the button, which would replace it.
+            defer { if let problem { toasts.show(problem) } }
             for photo in photos {
-                let path = try await path(of: photo, in: feed)
-                if let reason = await DispatchQueue.global().run({ UserFile.trash(path) }) {
-                    toasts.show(
-                        tr(
+                do {
+                    let path = try await path(of: photo, in: feed)
+                    if let reason = await DispatchQueue.global().run({ UserFile.trash(path) }) {
+                        problem = tr(
                             "{file} could not be moved to the trash: {reason}.",
-                            ["file": path, "reason": reason]))
-                } else {
-                    paths.append(path)
+                            ["file": path, "reason": reason])
+                    } else {
+                        moved.append((photo.id, path))
+                    }
+                } catch {
+                    let failure = Problem(error)
+                    problem = failure.sentence
+                    // Without the daemon, the paths of the others are unknown too.
+                    if failure.kind == nil { break }
                 }
             }
-            if paths.isEmpty { return }
+            if moved.isEmpty { return }
             // The daemon does not know the files of a list.
-            if feed.isFileList { feed.remove(Set(paths)) }
+            if feed.isFileList { feed.remove(Set(moved.map(\.id))) }
             let message =
                 photos.count == 1
                 ? tr("{photo} is in the trash.", ["photo": photos[0].accessibleName])
                 : trn(
                     "{count} photo is in the trash.", "{count} photos are in the trash.",
-                    paths.count)
-            toasts.show(message, button: tr("_Undo")) { [weak toasts, paths] in
+                    moved.count)
+            toasts.show(message, button: tr("_Undo")) { [weak toasts, moved] in
                 feed.restored += places
                 Task {
-                    let isRestored = await DispatchQueue.global().run {
-                        paths.map { UserFile.restore($0) }.allSatisfy { $0 }
+                    let failed = await DispatchQueue.global().run {
+                        moved.filter { !UserFile.restore($0.path) }.map(\.id)
                     }
                     if feed.isFileList {
-                        for (path, index) in places {
-                            if let photo = Photo(file: path) { feed.insert(photo, at: index) }
+                        for place in places {
+                            if let photo = Photo(file: place.id) { feed.insert(photo, at: place) }
                         }
                     }
-                    if isRestored { return }
-                    feed.restored.removeAll { place in places.contains { $0.0 == place.0 } }
+                    if failed.isEmpty { return }
+                    feed.restored.removeAll { failed.contains($0.id) }
                     toasts?.show(tr("A photo could not be restored. Look for it in the trash."))
                 }
             }
