@@ -108,6 +108,24 @@ struct FeedTests {
         #expect(feed.newCount == 0)
     }
 
+    @Test func `a photo that leaves while its page is being read does not return`() async throws {
+        let daemon = try await FakeDaemon(photos: 90)
+        let (feed, service) = try await makeFeed(daemon)
+        daemon.onPage = { cursor in
+            let id = cursor.isEmpty ? "photo 5" : "photo 80"
+            service.event.emit((FakeDaemon.account, .photosRemoved([id])))
+        }
+        feed.loadToEnd()
+        try await wait(for: feed) { $0 == .complete }
+        let others = daemon.ids.filter { !["photo 5", "photo 80"].contains($0) }
+        #expect(feed.photos.map(\.id) == others)
+        // It may come back afterwards.
+        daemon.onPage = nil
+        feed.reload()
+        try await wait(for: feed) { $0 == .partial }
+        #expect(feed.index(of: "photo 5") == 5)
+    }
+
     @Test func `the end of a search is reached when all photos are searched`() async throws {
         let daemon = try await FakeDaemon(photos: 150)
         let (base, service) = try await makeFeed(daemon)

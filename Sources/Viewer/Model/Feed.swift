@@ -48,6 +48,10 @@ final class Feed {
     typealias Place = (id: String, above: ArraySlice<String>)
     /// The places of photos whose files were restored, to which they return at the next update.
     var restored: [Place] = []
+    /// The number of pages that are being read.
+    private var readCount = 0 { didSet { if readCount == 0 { removed = [] } } }
+    /// The IDs of photos that left since then. A page that was read before they left may be accepted afterwards.
+    private var removed: Set<String> = []
     /// True if photos arrived while an account was being read for the first time.
     private var hasUncountedPhotos = false
     /// The accounts that were logged in when they changed last.
@@ -189,10 +193,10 @@ final class Feed {
         let isFirst = cursor.isEmpty
         Task {
             do {
-                let page = try await client.page(source, cursor: cursor, count: Self.pageSize)
+                let page = try await readPage(cursor)
                 guard generation == self.generation else { return }
                 accept(page.photos, next: page.next, isFirst: isFirst)
-                if page.photos.isEmpty, state == .partial {
+                if page.isEmpty, state == .partial {
                     // Further pages are requested later.
                     let sentence = tr("The service returned no photos; try again later.")
                     return fail(Problem(sentence: sentence))
@@ -208,6 +212,17 @@ final class Feed {
                 fail(problem)
             }
         }
+    }
+
+    /// Returns a page without the photos that left meanwhile, and true if it was empty also with them.
+    private func readPage(
+        _ cursor: String
+    ) async throws -> (photos: [Photo], next: String, isEmpty: Bool) {
+        readCount += 1
+        defer { readCount -= 1 }
+        let page = try await client.page(source, cursor: cursor, count: Self.pageSize)
+        let photos = page.photos.filter { !removed.contains($0.id) }
+        return (photos, page.next, page.photos.isEmpty)
     }
 
     private func fail(_ problem: Problem) {
@@ -246,7 +261,7 @@ final class Feed {
         let generation = generation
         Task {
             // Without a reply, the photos remain as they are.
-            let page = try? await client.page(source, cursor: "", count: Self.pageSize)
+            let page = try? await readPage("")
             guard generation == self.generation else { return }
             guard let page else {
                 guard arrived > 0 else { return }
@@ -301,7 +316,9 @@ final class Feed {
         switch event {
         case .photosChanged(let photos):
             for photo in photos { change(photo.id) { $0.apply(photo.changes) } }
-        case .photosRemoved(let ids): remove(Set(ids))
+        case .photosRemoved(let ids):
+            if readCount > 0 { removed.formUnion(ids) }
+            remove(Set(ids))
         case .updated(let source, let new): updated(source, new)
         case .likeChanged(let id, let isLiked, let likes):
             change(id) {
@@ -362,6 +379,7 @@ final class Feed {
     /// Returns a restored photo to its place.
     func insert(_ photo: Photo, at place: Place) {
         guard indexes[photo.id] == nil, let index = index(of: place) else { return }
+        removed.remove(photo.id)
         photos.insert(photo, at: index)
         rebuildIndexes()
         changed.emit(.removed)
