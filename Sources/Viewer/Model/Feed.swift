@@ -112,6 +112,11 @@ final class Feed {
         switch change {
         case .photo, .available: return
         case .extended: break
+        case .removed where base.photos.count < searched:
+            // Some left; to search the others again takes a second for 200,000 photos.
+            photos.removeAll { base.index(of: $0.id) == nil }
+            rebuildIndexes()
+            searched = base.photos.count
         case .removed, .reset: (photos, indexes, searched) = ([], [:], 0)
         }
         for photo in base.photos[searched...] where photo.contains(words) {
