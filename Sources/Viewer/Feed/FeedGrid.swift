@@ -36,7 +36,9 @@ final class FeedGrid {
     var scale = 1.0 { didSet { if scale != oldValue { scheduleUpdate() } } }
     private var isUpdateScheduled = false
     /// The photo that the key Tab reaches, and that the arrow keys leave.
-    private(set) var current = 0
+    private(set) var current = 0 { didSet { moved = nil } }
+    /// The ID of the current photo after its index has changed, until its cell is there again.
+    private var moved: String?
     /// The IDs of the selected photos.
     private var selected: Set<String> = []
     /// The ID of the photo at which a range of selected photos begins; empty for the current photo.
@@ -71,8 +73,11 @@ final class FeedGrid {
             case .reset, .removed:
                 selected = selected.filter { self.feed?.index(of: $0) != nil }
                 // The focus remains on its photo.
-                if let photo = cells[current]?.photo {
-                    current = self.feed?.index(of: photo.id) ?? current
+                if let photo = cells[current]?.photo?.id ?? moved,
+                    let index = self.feed?.index(of: photo)
+                {
+                    current = index
+                    moved = photo
                 }
                 if case .reset = change { beginAtTop() } else { reset() }
                 feedPage?.updateSelection()
