@@ -132,6 +132,8 @@ final class PhotoPage {
     /// Shows a photo of a feed.
     func show(_ feed: Feed, _ index: Int) {
         self.feed?.cancelEnd()
+        // The grid may wait for it.
+        feed.cancelEnd()
         observe(feed)
         show(index, of: feed)
         view.widget.grabFocus()
