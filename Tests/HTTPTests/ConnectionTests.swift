@@ -34,7 +34,8 @@ struct ConnectionTests {
     @Test func `connections are closed after the idle time`() async throws {
         let server = try LoopbackServer(LoopbackResponse(text: "ok"))
         let rests = Observed(0)
-        let client = makeClient(makeLimits { $0.idling = .seconds(5) }) { rests.update { $0 += 1 } }
+        let client = makeClient(
+            makeLimits { $0.idling = .seconds(5) }, onRest: { rests.update { $0 += 1 } })
         #expect(try await client.text(server.origin) == "ok")
         #expect(!client.isResting && rests.value == 0)
         try await server.connections.wait { $0.open == 0 ? true : nil }

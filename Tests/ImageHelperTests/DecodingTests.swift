@@ -67,7 +67,7 @@ struct DecodingTests {
             for number in numbers { withUnsafeBytes(of: number.bigEndian) { file += $0 } }
             file += [0, 0, 0, 0]
         }
-        switch file.withUnsafeBytes({ PNGDecoder.colors($0) }) {
+        switch file.withUnsafeBytes({ ColorDescription.ofPNG($0) }) {
         case .sRGB?: #expect(isStandard)
         case .gamma?: #expect(!isStandard)
         default: Issue.record("The colors are not described.")

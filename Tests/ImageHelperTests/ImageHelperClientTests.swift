@@ -63,7 +63,7 @@ struct ImageHelperClientTests {
         let fixture = try ImageHelperFixture(limits)
         let photo = try fixture.file(TestImages.jpeg(40, 30))
         #expect(fixture.client.processID == nil)
-        async let first = fixture.client.probe(photo, urgency: .later)
+        async let first = fixture.client.probe(photo, inBackground: true)
         async let second = fixture.probe(photo)
         _ = try await (first, second)
         let process = try #require(fixture.client.processID)

@@ -64,7 +64,7 @@ final class ImageHelperFixture {
 
     /// Reads the facts of a file at once.
     func probe(_ file: [UInt8]) async throws -> ImageFacts {
-        try await client.probe(file, urgency: .now)
+        try await client.probe(file, inBackground: false)
     }
 
     /// Decodes a file.

@@ -44,7 +44,7 @@ struct ImageHeaderTests {
         let header = try #require(ImageHeader(file, format: .tiff))
         #expect(header.orientation == .left)
         #expect((header.taken?.seconds, header.details.exposureTime) == (1_709_208_000, 1.0 / 250))
-        #expect(ImageData.ranges(of: file) == [16..<20])
+        #expect(ImageFormat.dataRanges(of: file) == [16..<20])
     }
 
     @Test func `a TIFF image with an impossible size is not read`() {

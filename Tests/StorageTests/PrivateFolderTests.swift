@@ -31,7 +31,7 @@ import Testing
     @Test(arguments: ["file", "file/below", "file/below/deep"])
     func `a file at the path of a folder is reported`(name: String) throws {
         try folder.write("", to: "file")
-        #expect { try PrivateFolder.create(folder.appending(name)) } throws: { error in
+        #expect { try createPrivateFolder(folder.appending(name)) } throws: { error in
             if case StorageError.cannotOpen = error { true } else { false }
         }
     }

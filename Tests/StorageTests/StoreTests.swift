@@ -699,7 +699,7 @@ extension Store {
             try await store.run { try $0.execute("INSERT INTO setting VALUES ('b', '2')") }
         }
         store.close()
-        let database = try Database(path: path, durability: .full)
+        let database = try Database(path: path, isDurable: true)
         #expect(try database.count("setting") == (isClosed ? 1 : 2))
     }
 }
