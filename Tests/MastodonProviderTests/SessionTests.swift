@@ -331,7 +331,7 @@ struct SessionTests {
     ) async throws {
         let status = Sample.status("12", [Sample.image("a")], #""sensitive":true"#)
         let session = Fixture(
-            ["ShowSensitive": "\(isShown)"], responding: .json(Sample.list(status))
+            ["ShowSensitive": "\(isShown)"], responding: .json(Sample.list([status]))
         ).session
         #expect(try await ids(session.page("home")) == (isShown ? ["12.a"] : []))
         #expect(session.cacheVariant.isEmpty != isShown)
