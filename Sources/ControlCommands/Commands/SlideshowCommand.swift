@@ -148,10 +148,11 @@ struct SlideshowUnhideCommand: AsyncParsableCommand {
         let (service, client) = try await options.connect()
         let snapshot = try await service.snapshot()
         let reference = try photo.resolved(snapshot, of: client.path)
-        // The account of a hidden photo may have been removed.
+        // The account of a hidden photo may be logged out, or have been removed.
         let named = "\(reference.account ?? "")/\(reference.id)"
         let isKnown = snapshot.slideshow?.hidden.contains(named) == true
-        let id = isKnown ? named : try snapshot.combinedID(of: reference)
+        let id =
+            isKnown ? named : try snapshot.combinedID(of: reference, prefersLoggedIn: false)
         try await client.unhide(id)
         try options.showHidden(id, false)
     }

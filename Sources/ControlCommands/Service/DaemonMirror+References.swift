@@ -88,8 +88,10 @@ extension DaemonMirror {
     /// Returns the ID of a photo in the combined account.
     ///
     /// - Throws: ``CommandFailure`` if there is no such account.
-    func combinedID(of reference: PhotoReference) throws(CommandFailure) -> String {
-        "\(try account(reference.account, prefersLoggedIn: true).id)/\(reference.id)"
+    func combinedID(
+        of reference: PhotoReference, prefersLoggedIn: Bool = true
+    ) throws(CommandFailure) -> String {
+        "\(try account(reference.account, prefersLoggedIn: prefersLoggedIn).id)/\(reference.id)"
     }
 
     /// The notices about the file of the accounts, which may contain some that cannot be read. Empty if there is an
