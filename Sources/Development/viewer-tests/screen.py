@@ -41,10 +41,12 @@ def choose_path(session, screen, path, is_chosen):
     session.screenshot("folder")
     screen.mouse("key", "Return")
 
+    # A click while the dialog closes may leave GTK 4.8 in a state in which no click reaches the window any more.
     def chooses():
-        for button in screen.buttons_of_toolkit("Choose"):
+        buttons = screen.buttons_of_toolkit("Choose")
+        for button in buttons:
             button.act()
-        return is_chosen()
+        return not buttons and is_chosen()
 
     screen.until(chooses, "the chosen path")
 
