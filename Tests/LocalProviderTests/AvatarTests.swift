@@ -82,11 +82,27 @@ import Translation
         try FileManager.default.copyItem(atPath: first, toPath: other)
         let next = PhotosFixture.provider(directory, images: images)
         #expect(try await next.profile(of: ada).avatar == (number == 12 ? other : first))
-        if number == 12 { #expect(files.count == 1) }
         let session = try PhotosFixture.session("ada", of: next)
         defer { session.close() }
         try await session.setAvatar("/p/2")
         #expect(try content(try await next.profile(of: ada).avatar) == "square of /p/2")
+        #expect(files.count == 1)
+    }
+
+    @Test func `the avatar of a restored backup is shown, and deleted with the user`() async throws
+    {
+        let ada = try await logIn("ada")
+        let old = try await setAvatar(of: ada, "/p/1")
+        let (data, backup) = (directory.appending("data/avatars"), directory.appending("backup"))
+        try FileManager.default.copyItem(atPath: data, toPath: backup)
+        _ = try await setAvatar(of: ada, "/p/2")
+        try FileManager.default.removeItem(atPath: data)
+        try FileManager.default.moveItem(atPath: backup, toPath: data)
+        #expect(try await provider.profile(of: ada).avatar == old)
+        try await provider.removeUser(ada)
+        #expect(files.isEmpty)
+        let next = try await logIn("ada")
+        #expect(try await provider.profile(of: next).avatar.isEmpty)
     }
 
     @Test func `an avatar that cannot be made leaves no file`() async throws {

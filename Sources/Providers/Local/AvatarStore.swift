@@ -18,8 +18,6 @@ final class AvatarStore: Sendable {
     private let images: any ImageProcessor
     /// One queue of changes per user, by the first part of the file name: a file that hangs delays no other user.
     private let changeQueues = Mutex<[String: ChangeQueue]>([:])
-    /// The number of each user's avatar, by the first part of the file name; nil before the folder was read.
-    private let numbers = Mutex<[String: Int]?>(nil)
     private let queue = DispatchQueue(label: "avatars")
 
     /// - Parameters:
@@ -32,9 +30,8 @@ final class AvatarStore: Sendable {
 
     /// The path of the avatar of a user, by ``UserName/key``; empty if there is none.
     func path(of user: String) async -> String {
-        await loadNumbers()
         let name = Self.name(user)
-        return number(name).map { path(name, $0) } ?? ""
+        return Self.lastNumber(await files(name)).map { path(name, $0) } ?? ""
     }
 
     /// Sets the avatar of a user to the central square of an image.
@@ -43,9 +40,8 @@ final class AvatarStore: Sendable {
     func set(_ user: String, to file: String) async throws {
         let name = Self.name(user)
         try await changeQueue(of: name).run {
-            await loadNumbers()
-            let old = number(name)
-            let new = (old ?? 0) + 1
+            let old = await files(name)
+            let new = (Self.lastNumber(old) ?? 0) + 1
             do {
                 try createPrivateFolder(folder)
                 try await images.make(
@@ -55,18 +51,14 @@ final class AvatarStore: Sendable {
             } catch let error as ImageProcessorError {
                 throw error.providerError
             }
-            numbers.withLock { $0?[name] = new }
-            if let old { await delete(path(name, old)) }
+            await delete(old)
         }
     }
 
     func remove(_ user: String) async {
         let name = Self.name(user)
         await changeQueue(of: name).run {
-            await loadNumbers()
-            guard let number = number(name) else { return }
-            numbers.withLock { $0?[name] = nil }
-            await delete(path(name, number))
+            await delete(await files(name))
         }
     }
 
@@ -80,33 +72,26 @@ final class AvatarStore: Sendable {
 
     // MARK: Files
 
-    /// Reads the folder, once. If a user has several files, the one with the highest number is valid.
-    private func loadNumbers() async {
-        guard numbers.withLock({ $0 == nil }) else { return }
+    /// Returns the names of the files of a user. They may have been replaced by those of a backup.
+    private func files(_ name: String) async -> [String] {
         await queue.run { [self] in
-            guard numbers.withLock({ $0 == nil }) else { return }
-            var found: [String: Int] = [:]
-            let listing = try? DirectoryListing(folder)
-            for bytes in listing?.names(.file) ?? [] {
-                let file = String(decoding: bytes, as: UTF8.self)
-                let parts = file.split(separator: "-")
-                guard parts.count == 2, parts[1].hasSuffix(Self.suffix),
-                    let number = Int(parts[1].dropLast(Self.suffix.count)), number < .max / 2
-                else { continue }
-                let name = String(parts[0])
-                let other = found[name]
-                found[name] = max(number, other ?? 0)
-                if let other { unlink(path(name, min(number, other))) }
-            }
-            numbers.withLock { [found] in $0 = found }
+            let names = (try? DirectoryListing(folder))?.names(.file) ?? []
+            return names.map { String(decoding: $0, as: UTF8.self) }
+                .filter { $0.hasPrefix("\(name)-") && $0.hasSuffix(Self.suffix) }
         }
     }
 
-    private func delete(_ path: String) async { await queue.run { _ = unlink(path) } }
+    private func delete(_ files: [String]) async {
+        await queue.run { [self] in for file in files { unlink("\(folder)/\(file)") } }
+    }
+
+    /// Returns the highest number of files of a user, which is that of the valid one.
+    private static func lastNumber(_ files: [String]) -> Int? {
+        files.compactMap { Int($0.dropLast(suffix.count).drop { $0 != "-" }.dropFirst()) }
+            .filter { $0 < .max / 2 }.max()
+    }
 
     private static let suffix = ".png"
-
-    private func number(_ name: String) -> Int? { numbers.withLock { $0?[name] } }
 
     private func path(_ name: String, _ number: Int) -> String {
         "\(folder)/\(name)-\(number)\(Self.suffix)"
