@@ -11,6 +11,8 @@ final class FakeLocalProvider: FolderProvider {
         var avatars: [String: String] = [:]
         /// The users that were removed. Their passwords are still accepted, as in a login that overlaps the removal.
         var removed: Set<String> = []
+        /// True if the removal of a user fails.
+        var keepsUsers = false
         /// True if no thumbnail can be stored.
         var isDiskFull = false
     }
@@ -40,6 +42,7 @@ final class FakeLocalProvider: FolderProvider {
     }
 
     func removeUser(_ account: AccountIdentity) async throws {
+        guard !state.value.keepsUsers else { throw ProviderError.failed("The user remains.") }
         state.update { $0.removed.insert(account.username) }
     }
 

@@ -66,6 +66,19 @@ struct LocalAccountTests {
         #expect(try fixture.stored.accounts.isEmpty)
     }
 
+    @Test func `an account is deleted before its user, and again after a failure`() async throws {
+        let account = try await logIn(fixture)
+        provider.state.update { $0.keepsUsers = true }
+        await #expect(throws: ProviderError.self) {
+            try await fixture.engine.accounts.remove(account)
+        }
+        // The end of the process would leave no account without a user.
+        #expect(try fixture.stored.accounts.isEmpty)
+        provider.state.update { $0.keepsUsers = false }
+        try await fixture.engine.accounts.remove(account)
+        #expect(fixture.engine.accounts.all.isEmpty)
+    }
+
     @Test func `a like is done at once and reported`() async throws {
         let account = try await logIn(fixture)
         #expect(account.offersLikes)

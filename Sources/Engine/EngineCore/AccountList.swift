@@ -153,9 +153,10 @@ package final class AccountList {
             try await forget(
                 account, "The account was removed.", isTokenAbandoned: isTokenAbandoned
             ) {
-                // The user is deleted first: if deleting the account then fails, the caller can repeat the call.
-                try await account.provider.folder?.removeUser(account.identity)
+                // The account is deleted first: if deleting the user then fails, the caller can repeat the call, and after
+                // the end of the process, the user can log in again. An account without its user would be useless.
                 try await store.delete(account.id, defaultAccount: newDefault?.id)
+                try await account.provider.folder?.removeUser(account.identity)
                 engine.tokenRecipients[account.id] = nil
             }
             // The combined feed and slideshows would read the account while its tokens are revoked.
