@@ -204,12 +204,12 @@ package final class Store: Sendable {
     }
 
     /// Removes all deleted data from the file and from what SQLite has created for it, and deletes the copies that were
-    /// set aside and contain a text. It is tried again after a failure, such as a full disk.
+    /// set aside and contain an ID. It is tried again after a failure, such as a full disk.
     ///
-    /// - Parameter text: A text that all data to be deleted belong to, such as the ID of an account; nil for none.
-    package func scrub(copiesWith text: String? = nil) async {
+    /// - Parameter id: An ID that all data to be deleted belong to, such as that of an account; nil for none.
+    package func scrub(copiesWith id: String? = nil) async {
         await queue.run { [self] () -> Void in
-            if let text { deleteCopies(with: text) }
+            if let id { deleteCopies(with: id) }
             scrubTime = .now
             if let database = try? opened() { scrubIfDue(database) }
         }
@@ -236,8 +236,8 @@ package final class Store: Sendable {
         self.scrubTime = (try? database.scrub()) == nil ? .now + Self.pause : nil
     }
 
-    private func deleteCopies(with text: String) {
-        let deleted = StoreFile(path).copies.filter { StoreFile($0).contains(text) }
+    private func deleteCopies(with id: String) {
+        let deleted = StoreFile(path).copies.filter { StoreFile($0).contains(id) }
         for path in deleted { unlink(path) }
         change { state in
             state.copies.removeAll { deleted.contains($0.path) }

@@ -105,10 +105,57 @@ struct StoreFile {
         return bytes
     }
 
-    /// Returns true if the file contains a text.
-    func contains(_ text: String) -> Bool {
+    /// Returns true if the file contains an ID, such as that of an account, and not only as a part of a longer one.
+    func contains(_ id: String) -> Bool {
         guard let bytes = bytes(maximumBytes: 1 << 30) else { return false }
-        return bytes.contains(Array(text.utf8))
+        return bytes.ranges(of: Array(id.utf8)).contains { range in
+            let isStart = range.lowerBound == 0 || !Self.isOfID(bytes[range.lowerBound - 1])
+            let isEnd = range.upperBound == bytes.count || !Self.isOfID(bytes[range.upperBound])
+            return isStart && isEnd || Self.endsColumn(range, isStart, bytes)
+        }
+    }
+
+    private static func isOfID(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    /// Returns true if a range is the end of a text in a row, whose columns follow each other without a separator.
+    ///
+    /// Source: sqlite.org/fileformat.html, section 2.1.
+    ///
+    /// - Parameters:
+    ///   - range: The range.
+    ///   - isStart: True if the text may begin before the range.
+    ///   - bytes: The file.
+    /// - Returns: True for the end of a text.
+    private static func endsColumn(
+        _ range: Range<Int>, _ isStart: Bool, _ bytes: [UInt8]
+    ) -> Bool {
+        // The header of a row is short, and so are the columns before an ID.
+        (max(0, range.lowerBound - 64)..<range.lowerBound).contains { header in
+            let body = header + Int(bytes[header])
+            guard 2...16 ~= bytes[header], body <= range.lowerBound else { return false }
+            var (next, start) = (header + 1, body)
+            while next < body, start <= range.lowerBound {
+                var type = 0
+                repeat {
+                    type = (type << 7 | Int(bytes[next] & 0x7f)) & 0xffff_ffff
+                    next += 1
+                } while next < body && bytes[next - 1] >= 0x80
+                let numbers = [0, 1, 2, 3, 4, 6, 8, 8, 0, 0, 0, 0]
+                let end = start + (type < 12 ? numbers[type] : type / 2 - 6)
+                if end == range.upperBound, type > 12, type % 2 == 1 {
+                    return isStart || start == range.lowerBound
+                }
+                start = end
+            }
+            return false
+        }
     }
 
     // MARK: Changes

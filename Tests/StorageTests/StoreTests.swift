@@ -680,6 +680,34 @@ extension Store {
         #expect(try names.contains("data.sqlite.damaged-2") == isDurable)
     }
 
+    @Test(arguments: ["local_ad", "local_ada", "ocal_ada", "cal"])
+    func `copies with an ID are deleted, unless it is a part of longer ones`(id: String)
+        async throws
+    {
+        try await durable().run { database in
+            try database.add(account: "local_ada")
+            try database.add(photos: 0..<3, of: "local_ada")
+            // The next column follows without a separator.
+            try database.execute("INSERT INTO setting VALUES ('local_ada', 'local')")
+        }
+        try FileManager.default.copyItem(atPath: path, toPath: "\(path).damaged-1")
+        await durable().scrub(copiesWith: id)
+        #expect(try names.contains("data.sqlite.damaged-1") == (id != "local_ada"))
+    }
+
+    @Test(arguments: ["local_ada", "default_account", "prefix:local_ada"])
+    func `an ID is found in a row between other texts`(key: String) async throws {
+        let value = key == "default_account" ? "local_ada" : "local"
+        try await durable().run { database in
+            try database.query("INSERT INTO setting VALUES (?, ?)", [.text(key), .text(value)])
+        }
+        try FileManager.default.copyItem(atPath: path, toPath: "\(path).damaged-1")
+        await durable().scrub(copiesWith: "local_ad")
+        #expect(try names.contains("data.sqlite.damaged-1"))
+        await durable().scrub(copiesWith: "local_ada")
+        #expect(try !names.contains("data.sqlite.damaged-1"))
+    }
+
     @Test func `copies beside the target of a link are deleted`() async throws {
         try link()
         try folder.write("a secret title", to: "other.sqlite.damaged-1")

@@ -220,7 +220,7 @@ extension LocalProvider {
                 try LocalMarks.deleteUnmarked(database)
             }
         }
-        await data.scrub(copiesWith: name.key)
+        await data.scrub()
         try await marks.load(again: true)
         await avatars.remove(name.key)
     }
