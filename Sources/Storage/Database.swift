@@ -294,6 +294,8 @@ package enum StorageError: Error, Equatable {
     case full
     /// The file is damaged or not a database.
     case damaged(String)
+    /// Another file is at the path than the one whose contents are in use, or one whose contents could not be read before.
+    case replaced(String)
     /// A newer version of the program wrote the file. The values are its format and the newest known format.
     case newerVersion(path: String, found: Int, known: Int)
     /// Any other error, with SQLite's extended result code and message.
@@ -354,6 +356,10 @@ extension StorageError: ExplainedError, CustomStringConvertible {
             Message("{file} cannot be written: {reason}.", ["file": path, "reason": reason])
         case .full: Message("The disk is full; free some space and try again.")
         case .damaged(let path): Message("{file} is damaged.", ["file": path])
+        case .replaced(let path):
+            Message(
+                "{file} was replaced or can be used now, and Image Feed starts again with it; try again.",
+                ["file": path])
         case .newerVersion(let path, let found, let known):
             Message(
                 "{file} was written by a newer version of Image Feed (its format is {found}, this version supports up to {known}). Install the newer version again.",

@@ -14,6 +14,7 @@ package final class Store: Sendable {
     package enum Policy: Sendable {
         /// The contents cannot be fetched again. Each commit is on the disk. A damaged file is kept, and what can be
         /// read of it is copied into a new one. A file that cannot be written is read, and each write tries again.
+        /// A file whose contents earlier tasks have not read is never used.
         case durable
         /// The contents can be created again. A file that cannot be used is deleted. While the disk is full or there can
         /// be no file, the contents are in memory.
@@ -44,6 +45,7 @@ package final class Store: Sendable {
     private let cacheKibibytes: Int
     private let logger: Logger
     private let onNotices: @Sendable () -> Void
+    private let onReplaced: @Sendable () -> Void
     private let queue: DispatchQueue
     /// The queue of a second connection that reads; nil if there is none.
     private let readers: DispatchQueue?
@@ -53,6 +55,12 @@ package final class Store: Sendable {
     nonisolated(unsafe) private var reader: Database?
     /// The time at which deleted data are removed from the file; nil if there are none. Accessed only on `queue`.
     nonisolated(unsafe) private var scrubTime: SuspendingClock.Instant?
+    /// The durable file whose contents the tasks have read or written; nil if there is none. Accessed only on `queue`.
+    nonisolated(unsafe) private var known: FileIdentity?
+    /// True after the first attempt to open a durable file. Accessed only on `queue`.
+    nonisolated(unsafe) private var wasOpened = false
+    /// True if another durable file than the known one is at the path. Accessed only on `queue`.
+    nonisolated(unsafe) private var isReplaced = false
     private let state = Mutex(State())
     private let runs = Atomic(0)
     private let replacements = Atomic(0)
@@ -87,11 +95,13 @@ package final class Store: Sendable {
     ///   - cacheKibibytes: The size of the page cache.
     ///   - logger: Receives problems with the file.
     ///   - onNotices: Called when ``notices`` have changed.
+    ///   - onReplaced: Called once when a task fails with ``StorageError/replaced(_:)``, as all later ones do.
     package init(
         _ path: String, _ policy: Policy, _ formats: [TableFormat], lock: FolderLock? = nil,
         hasReader: Bool = false, cacheKibibytes: Int = 256,
         logger: Logger = Logger(label: "imagefeed"),
-        onNotices: @escaping @Sendable () -> Void = {}
+        onNotices: @escaping @Sendable () -> Void = {},
+        onReplaced: @escaping @Sendable () -> Void = {}
     ) {
         let name = String(path.split(separator: "/").last ?? "")
         self.path = path
@@ -101,6 +111,7 @@ package final class Store: Sendable {
         self.cacheKibibytes = cacheKibibytes
         self.logger = logger
         self.onNotices = onNotices
+        self.onReplaced = onReplaced
         queue = DispatchQueue(label: name)
         readers = hasReader ? DispatchQueue(label: "\(name)-reader") : nil
     }
@@ -198,7 +209,9 @@ package final class Store: Sendable {
     package func close() {
         queue.sync {
             // The file of the open database may have been deleted or replaced.
-            if policy == .durable, database != nil { _ = try? opened() }
+            if policy == .durable, let database, database.isMoved(from: path) {
+                try? writeAgain(database)
+            }
             closeAll()
         }
     }
@@ -296,6 +309,7 @@ package final class Store: Sendable {
     // MARK: Opening
 
     private func opened() throws(StorageError) -> Database {
+        guard !isReplaced else { throw .replaced(path) }
         if let database {
             switch policy {
             case .durable:
@@ -325,7 +339,8 @@ package final class Store: Sendable {
     }
 
     private func closeAll() {
-        if let database, scrubTime != nil {
+        // The journal of a file that was moved would be applied to the one at the path.
+        if let database, scrubTime != nil, !database.isMoved(from: path) {
             scrubTime = .now
             scrubIfDue(database)
         }
@@ -351,24 +366,44 @@ package final class Store: Sendable {
             }
             try createPrivateFolder(file.folder)
             let database = try openRepaired(file)
+            adopt(database.identity)
             let problem = database.writeError
             report(problem)
             return database
         } catch {
+            guard error != .replaced(path) else { throw error }
             let journal = file.unfinishedJournal
             let error = journal.map(error.withJournal) ?? error
             report(error)
             let database = try Database.inMemory(formats)
-            if journal == nil {
-                _ = try DamagedDatabase(file, maximumBytes: 1 << 30)?.copy(to: database)
-            }
+            let damaged = journal == nil ? DamagedDatabase(file, maximumBytes: 1 << 30) : nil
+            if damaged != nil { try checkKnown(file) }
+            _ = try damaged?.copy(to: database)
+            adopt(damaged == nil ? nil : FileStatus(path)?.identity)
             try database.execute("PRAGMA query_only = ON")
             database.readOnlyError = error.ofWrite
             return database
         }
     }
 
+    /// Records the file whose contents the tasks use.
+    private func adopt(_ identity: FileIdentity?) {
+        known = identity
+        wasOpened = true
+    }
+
+    /// Reports and throws ``StorageError/replaced(_:)`` if earlier tasks have not used the contents of a readable file.
+    private func checkKnown(_ file: StoreFile) throws(StorageError) {
+        guard wasOpened, FileStatus(file.path)?.identity != known else { return }
+        report(.replaced(path))
+        throw .replaced(path)
+    }
+
     private func report(_ problem: StorageError?) {
+        if problem == .replaced(path) {
+            isReplaced = true
+            return onReplaced()
+        }
         if let problem, problem != writeError {
             logger.warning(
                 "Accounts and likes cannot be changed", metadata: ["reason": "\(problem)"])
@@ -376,33 +411,44 @@ package final class Store: Sendable {
         change { $0.problem = problem }
     }
 
-    /// Opens a file. A new one, or one in place of a damaged one, gets the contents of an earlier file that is still open.
-    private func openRepaired(
-        _ file: StoreFile, from earlier: Database? = nil
-    ) throws(StorageError) -> Database {
+    private func openRepaired(_ file: StoreFile) throws(StorageError) -> Database {
         switch try file.state() {
-        case .new:
-            let (new, _) = try writeNew(file, from: nil, earlier)
-            try file.take(new)
-        case .lost: try replace(file, .damaged(path), earlier)
+        case .new: try file.take(writeNew(file, from: nil, nil).path)
+        case .lost: try replace(file, .damaged(path), nil)
         case .present:
             do throws(StorageError) {
-                return try openChecked(file)
+                let database = try openChecked(file)
+                try checkKnown(file)
+                return database
             } catch {
                 guard error.isAboutContents else { throw error }
-                try replace(file, error, earlier)
+                try checkKnown(file)
+                try replace(file, error, nil)
             }
         }
         return try openChecked(file)
     }
 
-    /// Writes the contents of a deleted file, which are still readable through the open one, to its path. A whole file
-    /// that is there now stays.
+    /// Writes the contents of a deleted file, which are still readable through the open one, to its path.
+    ///
+    /// - Throws: ``StorageError/replaced(_:)`` if a whole file is there now, which stays as it is.
     private func writeAgain(_ database: Database) throws(StorageError) {
         let file = StoreFile(path)
-        if case .inUse = lock?.attempt() { return }
+        if case .inUse = lock?.attempt() { throw .replaced(path) }
         try createPrivateFolder(file.folder)
-        _ = try openRepaired(file, from: database)
+        switch try file.state() {
+        case .new: try file.take(writeNew(file, from: nil, database).path)
+        case .lost: try replace(file, .damaged(path), database)
+        case .present:
+            do throws(StorageError) {
+                _ = try Database.inMemory(copyOf: file.path, formats)
+                throw .replaced(path)
+            } catch {
+                guard error.isAboutContents else { throw .replaced(path) }
+                try replace(file, error, database)
+            }
+        }
+        known = FileStatus(path)?.identity
     }
 
     private func openChecked(_ file: StoreFile) throws(StorageError) -> Database {

@@ -48,6 +48,7 @@ final class Daemon {
     private let plugins: PluginHost
     private var keyring: Task<[SignalSubscription]?, Never>?
     private let instance: SingleInstance
+    private var ending: MainLoopTimer?
 
     /// The daemon of this process, after it has started.
     private static var current: Daemon?
@@ -73,6 +74,8 @@ final class Daemon {
             lock: instance.data, logger: logger
         ) {
             Task { @MainActor in Daemon.current?.engine?.storeChanged() }
+        } onReplaced: {
+            Task { @MainActor in Daemon.current?.endAfterReply() }
         }
         // The accounts are what the rest of the start waits for.
         data.open()
@@ -278,6 +281,14 @@ final class Daemon {
         if connection.isConnected { connection.flush() }
         connection.close()
         exit(EXIT_SUCCESS)
+    }
+
+    /// Ends the process after the reply to the call whose task found another file of the accounts. The next call starts
+    /// the daemon again.
+    private func endAfterReply() {
+        ending = MainLoopTimer(after: .milliseconds(100)) { [unowned self] in
+            end("The file of the accounts was replaced")
+        }
     }
 
     // MARK: Configuration

@@ -75,8 +75,9 @@ extension Store {
     }
 
     private func durable(
-        _ formats: [TableFormat] = testFormats, onNotices: @escaping @Sendable () -> Void = {}
-    ) -> Store { Store(path, .durable, formats, onNotices: onNotices) }
+        _ formats: [TableFormat] = testFormats, onNotices: @escaping @Sendable () -> Void = {},
+        onReplaced: @escaping @Sendable () -> Void = {}
+    ) -> Store { Store(path, .durable, formats, onNotices: onNotices, onReplaced: onReplaced) }
 
     private func disposable(hasReader: Bool = false) -> Store {
         Store(path, .disposable, testFormats, hasReader: hasReader)
@@ -487,8 +488,9 @@ extension Store {
             "\(copy) cannot be opened: Permission denied, and \(copy)-journal must be applied first."
         #expect(store.sentences == [notice])
         chmod(copy, 0o600)
-        try store.add(account: "b")
-        #expect(try (store.count("liked"), store.sentences) == (3, []))
+        #expect(throws: StorageError.replaced(copy)) { try store.add(account: "b") }
+        let next = Store(copy, .durable, testFormats)
+        #expect(try (next.count("liked"), next.sentences) == (3, []))
     }
 
     @Test func `a folder that the user may not write is reported with this reason`() async {
@@ -593,13 +595,93 @@ extension Store {
         #expect(try (again.count("account"), again.sentences) == (2, []))
     }
 
-    @Test func `a whole file that replaces the open one is used`() throws {
+    // MARK: Replaced files
+
+    /// Expects that all tasks of a store fail, that it reports that once, and that the file stays as it is.
+    private func expectReplaced(
+        _ store: Store, _ reports: borrowing Atomic<Int>,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try Data(contentsOf: URL(filePath: path))
+        for _ in 0..<2 {
+            #expect(throws: StorageError.replaced(path), sourceLocation: sourceLocation) {
+                try store.add(account: "b")
+            }
+            #expect(throws: StorageError.replaced(path), sourceLocation: sourceLocation) {
+                try store.count("account")
+            }
+        }
+        await store.scrub()
+        store.close()
+        #expect(reports.load(ordering: .relaxed) == 1, sourceLocation: sourceLocation)
+        let after = try Data(contentsOf: URL(filePath: path))
+        #expect(after == before, sourceLocation: sourceLocation)
+        let next = durable()
+        #expect(
+            try (next.count("account"), next.count("liked"), next.sentences) == (1, 3, []),
+            sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [false, true])
+    func `a whole file that replaces the open one is not used`(isFolder: Bool) async throws {
         try fill(durable())
-        try FileManager.default.copyItem(atPath: path, toPath: folder.appending("data/other"))
-        let store = durable()
-        try store.add(account: "b")
-        #expect(rename(folder.appending("data/other"), path) == 0)
-        #expect(try (store.count("account"), store.sentences) == (1, []))
+        let (data, backup) = (folder.appending("data"), folder.appending("backup"))
+        try FileManager.default.copyItem(atPath: data, toPath: backup)
+        let reports = Atomic(0)
+        let store = durable(onReplaced: { reports.add(1, ordering: .relaxed) })
+        try store.add(account: "c")
+        if isFolder {
+            #expect(rename(data, folder.appending("old")) == 0 && rename(backup, data) == 0)
+        } else {
+            #expect(rename("\(backup)/data.sqlite", path) == 0)
+        }
+        try await expectReplaced(store, reports)
+    }
+
+    @Test func `closing reports no other file and does not change it`() throws {
+        try fill(durable())
+        let backup = folder.appending("backup.sqlite")
+        try FileManager.default.copyItem(atPath: path, toPath: backup)
+        let reports = Atomic(0)
+        let store = durable(onReplaced: { reports.add(1, ordering: .relaxed) })
+        try store.add(account: "c")
+        #expect(rename(backup, path) == 0)
+        store.close()
+        #expect(reports.load(ordering: .relaxed) == 0)
+        #expect(try durable().count("account") == 1)
+    }
+
+    @Test(arguments: [Alien.folder, .deadLink, .fifo])
+    func `a file that could not be read is not used when it can be`(alien: Alien) async throws {
+        try fill(durable())
+        let away = folder.appending("away.sqlite")
+        #expect(rename(path, away) == 0)
+        switch alien {
+        case .folder: mkdir(path, 0o700)
+        case .fifo: mkfifo(path, 0o600)
+        default: symlink(folder.appending("data/disk/data.sqlite"), path)
+        }
+        let reports = Atomic(0)
+        let store = durable(onReplaced: { reports.add(1, ordering: .relaxed) })
+        #expect(try store.count("account") == 0)
+        for _ in 0..<2 {
+            let error = #expect(throws: StorageError.self) { try store.add(account: "b") }
+            #expect(error != .replaced(path))
+        }
+        if alien == .folder { rmdir(path) } else { unlink(path) }
+        #expect(rename(away, path) == 0)
+        try await expectReplaced(store, reports)
+    }
+
+    @Test func `a file is created once that is possible`() throws {
+        try folder.write("", to: "data")
+        let reports = Atomic(0)
+        let store = durable(onReplaced: { reports.add(1, ordering: .relaxed) })
+        #expect(try store.count("account") == 0)
+        unlink(folder.appending("data"))
+        try store.add(account: "a")
+        #expect(try (durable().count("account"), store.sentences) == (1, []))
+        #expect(reports.load(ordering: .relaxed) == 0)
     }
 
     // MARK: Files beside the database

@@ -2,6 +2,7 @@ import Contract
 import DBus
 import Foundation
 import Glibc
+import ProviderKit
 import Storage
 import TestSupport
 import Testing
@@ -80,6 +81,31 @@ struct LifeTests {
         let photos = try await again.account("local_ada").page("", cursor: "", count: 9).photos
         #expect(photos.compactMap { $0["liked"] } == [.bool(true), .bool(true), .bool(true)])
         #expect(try Disk.database().all("SELECT photo FROM hidden") { $0.text(0) } == [ids[0]])
+    }
+
+    @Test func `a backup that is restored while the daemon runs is used by the next one`()
+        async throws
+    {
+        let (daemon, client, account) = try await startWithUser(["a", "b"])
+        let ids = try await account.ids()
+        _ = try await account.like(ids[0])
+        let data = try PrivateBus.current.directory.appending(Disk.data)
+        try FileManager.default.copyItem(atPath: data, toPath: "\(data).backup")
+        _ = try await account.like(ids[1])
+        try FileManager.default.moveItem(atPath: data, toPath: "\(data).old")
+        try FileManager.default.moveItem(atPath: "\(data).backup", toPath: data)
+        // The file has no like of this photo.
+        let reply = await errorReply { _ = try await account.like(ids[1]) }
+        #expect(reply?.name == ServiceError.storageFailed.name)
+        #expect(try await daemon.process.exitStatus() == .code(0))
+        withExtendedLifetime(client) {}
+        let (_, again) = try await startDaemon()
+        let restored = again.account("local_ada")
+        try await again.waitUntilReady(restored)
+        #expect(try await restored.photo(ids[0])["liked"] == .bool(true))
+        #expect(try await restored.photo(ids[1])["liked"] == .bool(false))
+        #expect(try await restored.like(ids[1]) == .done)
+        #expect(try Disk.database().integer("SELECT count(*) FROM mark") == 2)
     }
 
     /// Damage that no check of SQLite finds.

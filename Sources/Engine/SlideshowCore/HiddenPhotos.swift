@@ -30,6 +30,11 @@ package final class HiddenPhotos {
 
     func contains(_ id: CombinedPhotoID) -> Bool { known.contains(id) }
 
+    /// Checks that no other file, which may have other hidden photos, is in place of the store's.
+    ///
+    /// - Throws: ``StorageError``.
+    func checkStore() async throws { try await store.check() }
+
     /// Excludes a photo.
     ///
     /// - Returns: The number of the photo; nil if it was hidden before.

@@ -90,7 +90,7 @@ extension Slideshow {
     package func hide(_ text: String) async throws {
         let id = try parse(text)
         if !playlist.contains(id) {
-            guard !hiddenPhotos.contains(id) else { return }
+            guard !hiddenPhotos.contains(id) else { return try await hiddenPhotos.checkStore() }
             _ = try await photos.photo(id, isCached: false)
         }
         if playlist.current?.id == id {

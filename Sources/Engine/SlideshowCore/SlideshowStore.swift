@@ -107,6 +107,11 @@ nonisolated package struct SlideshowStore: Sendable {
         return !unknown.isEmpty
     }
 
+    /// Checks that the file of the settings and hidden photos is the one that was read.
+    ///
+    /// - Throws: ``StorageError``.
+    func check() async throws { try await data.run { _ in } }
+
     /// Stores the settings of a slideshow, which exists from then on.
     ///
     /// - Throws: ``StorageError``.

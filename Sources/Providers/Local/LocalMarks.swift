@@ -135,6 +135,8 @@ final class LocalMarks: Sendable {
         }
         let mark = Mark(user: number, kind: kind)
         guard state.withLock({ $0.photos[photo.id]?.contains(mark) == true }) != isMarked else {
+            // Another file without the mark may be in place of the store's.
+            try await store.run { _ in }
             return false
         }
         guard isMarked else { return try await remove(mark, [photo.id]) }
