@@ -281,6 +281,7 @@ final class SlideshowSimulation {
     private func changeOrder(_ change: (Slideshow) async throws -> Void) async throws {
         photos.served = []
         try await change(slideshow)
+        future = []
         round = []
         arrived = []
         formerlyArrived = []

@@ -103,6 +103,34 @@ import Testing
         #expect(!fixture.slideshow.canGoNext)
     }
 
+    @Test(arguments: [false, true])
+    func `after a step back, other settings apply to the next photo`(isAttached: Bool) async throws
+    {
+        let fixture = fixture(["x": ["p4"], "y": ["p5"]])
+        fixture.photos.portraits = [PhotoID("p6")]
+        if isAttached { try await fixture.attach() }
+        func goBack() async throws {
+            while fixture.slideshow.canGoPrevious { try await fixture.slideshow.previous() }
+            await fixture.settle()
+        }
+        _ = try await fixture.next(3)
+        try await goBack()
+        try await fixture.slideshow.setSources([Self.source("x"), Self.source("y")])
+        #expect(try await fixture.next(2) == ["p4", "p5"])
+        try await fixture.slideshow.previous()
+        try await fixture.slideshow.setSources([Self.source("")])
+        try await fixture.slideshow.setOrientation("portrait")
+        #expect(try await fixture.next() == "p6")
+        // What was shown before the photo to which the user went back remains.
+        try await fixture.slideshow.previous()
+        #expect(fixture.current == "p4")
+        try await goBack()
+        #expect(fixture.current == "p1")
+        try await fixture.slideshow.setShuffled(true)
+        #expect(fixture.slideshow.playlist.future.isEmpty)
+        #expect(try await fixture.next() == "p6")
+    }
+
     @Test func `only photos of the orientation are shown`() async throws {
         let fixture = fixture([:])
         fixture.photos.portraits = [PhotoID("p2"), PhotoID("p5")]

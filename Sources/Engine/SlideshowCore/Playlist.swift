@@ -182,6 +182,13 @@ nonisolated struct Playlist: Hashable, Sendable {
 
     // MARK: Reading
 
+    /// Continues at the top of the first source, because the user wants other photos, or another order. Empties
+    /// ``future``.
+    mutating func reorder() {
+        entries.removeLast(future.count)
+        begin(0)
+    }
+
     /// Continues at the top of a source whose photos are other ones, or in another order.
     mutating func begin(_ source: Int) {
         sourceIndex = source

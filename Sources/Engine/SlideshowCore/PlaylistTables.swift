@@ -97,7 +97,7 @@ nonisolated struct PlaylistTables {
                 cursor: row.optionalText(3), round: row.integer(4), parts: parts,
                 // After damage, all hidden photos leave the playlist again.
                 hideNumber: hideNumber > TableFormat.largestKeptNumber ? 0 : hideNumber)
-            if row.text(0) != settings.order { playlist.begin(0) }
+            if row.text(0) != settings.order { playlist.reorder() }
             return playlist
         }
         return stored ?? .unread(settings)

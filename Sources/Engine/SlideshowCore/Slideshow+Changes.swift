@@ -51,7 +51,7 @@ extension Slideshow {
             let before = playlist.settings
             change(&playlist.settings)
             guard playlist.settings != before else { return false }
-            playlist.begin(0)
+            playlist.reorder()
             // This call precedes the deletion of the known photos, so that no page of the old source is added after it.
             invalidate()
             reader.reset()
