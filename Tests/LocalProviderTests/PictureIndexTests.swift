@@ -16,6 +16,11 @@ import Testing
         #expect(plan.contains("USING INDEX file_not_examined"), "\(plan)")
     }
 
+    @Test func `the paths of a folder on the disk are found with an index`() throws {
+        let plan = try Self.plan(PictureIndex.foldersQuery)
+        #expect(plan.contains("USING INDEX folder_by_inode"), "\(plan)")
+    }
+
     /// Returns the only step of the plan of a query of the index.
     static func plan(_ query: String) throws -> String {
         let database = try Database.inMemory([PictureIndex.format])

@@ -8,7 +8,7 @@ extension PictureIndex {
     /// Rows of files are stored in the order in which they were added, the newest photos first, and not by their IDs:
     /// each transaction would write as many pages as it has rows. Pages of photos are read from the indexes only.
     static let format = TableFormat(
-        "photos",
+        "photos", version: 2,
         sql: """
                 CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID;
                 CREATE TABLE folder (
@@ -19,6 +19,7 @@ extension PictureIndex {
                     -- The modification time when the folder was read, in nanoseconds since 1970
                     modified INTEGER NOT NULL
                 );
+                CREATE INDEX folder_by_inode ON folder (inode);
                 -- Rows are stored in the order in which they were added, the newest photos first, and not by their IDs: each
                 -- transaction would write as many pages as it has rows.
                 CREATE TABLE file (

@@ -169,10 +169,13 @@ struct PictureIndex {
         }
     }
 
+    /// The query of the paths of a folder on the disk. It is made for each folder of a scan.
+    static let foldersQuery = "SELECT path FROM folder WHERE device = ? AND inode = ?"
+
     /// Returns the paths of a folder on the disk, identified by device and inode.
     func folders(_ identity: FileIdentity) throws(StorageError) -> [RelativePath] {
         try database.all(
-            "SELECT path FROM folder WHERE device = ? AND inode = ?",
+            Self.foldersQuery,
             [.integer(identity.device), .integer(identity.inode)]
         ) { RelativePath(bytes: $0.blob(0)) }
     }
