@@ -249,8 +249,10 @@ import Testing
 
     // MARK: Mount points
 
-    @Test(arguments: ["Pictures", "Pictures/x", "link"])
-    func `an empty mount point without a disk keeps the photos`(place: String) async throws {
+    @Test(arguments: ["Pictures", "Pictures/x", "link"], [false, true])
+    func `a mount point without a disk keeps the photos`(
+        place: String, isDeleted: Bool
+    ) async throws {
         let directory = try TemporaryDirectory()
         let disk = FaultyDisk()
         var mountPoint = directory.appending("home/\(place)")
@@ -267,16 +269,40 @@ import Testing
         first.session.close()
         let away = directory.appending("away")
         try check(rename(mountPoint, away))
-        try check(mkdir(mountPoint, 0o700))
+        // udisks deletes the folder of the mount point, fstab keeps it.
+        if !isDeleted { try check(mkdir(mountPoint, 0o700)) }
         disk.faults.update { $0.mountPoints = [] }
         let second = try PhotosFixture(directory, files: disk.threads)
-        _ = try? await second.session.refresh(.all)
-        #expect(try await second.titles() == ["b"])
+        // The mount points remain known after a scan.
+        for _ in 0..<2 {
+            _ = try? await second.session.refresh(.all)
+            #expect(try await second.titles() == ["b"])
+        }
         disk.faults.update { $0.mountPoints = [mounted] }
         try check(rename(away, mountPoint))
         try await second.ready()
         unlink("\(directory.appending("home/Pictures/x/b.jpg"))")
         try await second.shows([])
+    }
+
+    @Test func `a mount point that is deleted with the folder above keeps the photos`() async throws
+    {
+        let directory = try TemporaryDirectory()
+        let mountPoint = directory.appending("home/Pictures/x/disk")
+        let disk = FaultyDisk { $0.mountPoints = [mountPoint] }
+        let folder = try PhotosFixture(
+            directory, photos: ["x/a.jpg", "x/disk/b.jpg"], files: disk.threads)
+        try await folder.ready()
+        disk.faults.update { $0.mountPoints = [] }
+        try check(rename(folder.path("x"), directory.appending("away")))
+        // Another scan may have noticed it already.
+        await folder.session.folder.scan([
+            FolderWatcher.Entry(path: .root.appending(Array("x".utf8)))
+        ])
+        #expect(try await folder.titles() == ["b"])
+        disk.faults.update { $0.mountPoints = [mountPoint] }
+        try check(rename(directory.appending("away"), folder.path("x")))
+        try await folder.become { Set(try await folder.titles()) == ["a", "b"] }
     }
 
     @Test func `a pictures folder below an empty mount point keeps the photos`() async throws {

@@ -139,16 +139,14 @@ extension FolderScan {
         }
     }
 
-    /// Removes a folder and all folders below it from the index.
+    /// Removes a folder and all folders below it from the index, except those whose file system is not mounted.
     func removeFolder(_ path: RelativePath) throws {
-        let (folders, files) = try index { index in
-            let folders = try index.folders(at: path)
-            var files: [PictureIndex.File] = []
-            for (id, _) in folders { files += try index.files("folder = ?", [.integer(id)]) }
-            return (folders, files)
-        }
-        missing += files
-        for (id, below) in folders {
+        for (id, below) in try index({ try $0.folders(at: path) }) {
+            guard try !isBelowLostMountPoint(absolute(below)) else {
+                unavailable.insert(below)
+                continue
+            }
+            missing += try index { try $0.files("folder = ?", [.integer(id)]) }
             removedFolders[id] = below
             if !hidden.contains(below) { watcher.unwatch(below) }
         }
