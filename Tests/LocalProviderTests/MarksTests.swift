@@ -237,6 +237,15 @@ import Testing
         _ = try? await folder.session.refresh(.all)
         #expect(try await folder.titles() == ["b"])
         if !isLink { try await folder.event { $0.failure?.contains("not mounted") == true } }
+        let b = try await folder.id("b")
+        for size in [ImageSize.full, .regular] {
+            await #expect(throws: PictureFolder.noResponse) {
+                try await folder.session.imagePath(b, size)
+            }
+            await #expect(throws: PictureFolder.noResponse) {
+                try await folder.session.openImage(b, size)
+            }
+        }
         unlink(directory.appending("away/b.jpg"))
         try PhotosFixture.write(PhotosFixture.jpeg, to: directory.appending("away/c.jpg"))
         disk.faults.update { $0.mountPoints = [mountPoint] }

@@ -172,7 +172,7 @@ final class LocalSession: FolderSession {
     }
 
     /// Calls `body` with a photo, and records whether its image could be decoded. If its file is absent, its path is
-    /// reported, because no event may do that.
+    /// reported, because no event may do that. It counts as unreadable while its file system is not mounted.
     private func withPicture<Value>(
         _ photo: PhotoID, _ size: ImageSize, _ body: (PictureIndex.File) async throws -> Value
     ) async throws -> Value {
@@ -184,8 +184,9 @@ final class LocalSession: FolderSession {
             return value
         } catch let error as ProviderError {
             if error.isDecodingFailure { folder.recordDecoding(of: picture, error.message) }
-            if case .notFound = error { folder.watcher.report(picture.path) }
-            throw error
+            guard case .notFound = error else { throw error }
+            folder.watcher.report(picture.path)
+            throw await folder.isNotMounted(picture.path) ? PictureFolder.noResponse : error
         }
     }
 

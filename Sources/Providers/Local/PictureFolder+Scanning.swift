@@ -145,6 +145,14 @@ extension PictureFolder {
             publish: { [self] in publish($0) })
     }
 
+    /// Returns true if a file does not exist because its file system is not mounted.
+    func isNotMounted(_ path: RelativePath) async -> Bool {
+        let isNotMounted = try? await DispatchQueue.global().run { [self] in
+            try makeScan().isBelowLostMountPoint(absolute(path))
+        }
+        return isNotMounted ?? false
+    }
+
     /// Reads the metadata of photos for a limited time, so that they are published in their places. Blocks.
     ///
     /// - Returns: The folders of photos that have other positions now.
