@@ -94,6 +94,8 @@ package struct UserFolders: Sendable {
     ///
     /// xdg-user-dirs uses the home directory itself to express that there is no such folder.
     package var pictures: [UInt8] {
+        // The user may have changed the file since GLib read it.
+        g_reload_user_special_dirs_cache()
         if let folder = g_get_user_special_dir(G_USER_DIRECTORY_PICTURES) {
             let path = [UInt8](cString: folder)
             if path != Array(home.utf8), path != Array("\(home)/".utf8) { return path }

@@ -60,6 +60,24 @@ struct LocalSettingsTests {
         #expect(try await titles() == ["a"])
     }
 
+    @Test func `another pictures folder of the desktop is read with the configuration`()
+        async throws
+    {
+        func choose(_ folder: String) throws {
+            try PrivateBus.current.directory.write(
+                "XDG_PICTURES_DIR=\"$HOME/\(folder)\"\n", to: "home/.config/user-dirs.dirs")
+        }
+        try Pictures.add("a.png", folder: "home/Photos")
+        try Pictures.add("b.png", folder: "home/Other")
+        try choose("Photos")
+        let (daemon, client, ada) = try await startWithUser(arguments: ["--log-level", "info"])
+        #expect(try await client.titles(ada) == ["a"])
+        try choose("Other")
+        try await daemon.configure("")
+        try await client.waitUntilReady(ada)
+        try await poll { try await client.titles(ada) == ["b"] }
+    }
+
     /// Adds a picture, downloads it with the command, and expects the name and the content of the file.
     ///
     /// - Returns: The ID of the photo, and the folder of the downloaded file.
