@@ -118,7 +118,13 @@ struct SlideshowStoreTests {
         try await store.save(other, of: "")
         let read = try #require(try await store.contents().playlists[""])
         #expect(read.settings == other && read.current?.id == id("1"))
-        #expect(read.cursor == "" && read.sourceIndex == 0 && read.changes == [.cleared])
+        #expect(read.cursor == "" && read.sourceIndex == 0 && read.changes.last == .cleared)
+        // The photos after the current one do not follow.
+        #expect(read.entries == playlist.entries.dropLast(2))
+        var later = read
+        later.advance(to: .init(id: id("5"), photo: Photo(id: PhotoID("5")), image: "/5"), key: 0)
+        _ = try await store.save(later, replacing: read, of: "")
+        #expect(try await store.contents().playlists[""]?.entries == later.entries)
     }
 
     @Test(arguments: ["position", "round"])

@@ -97,7 +97,11 @@ nonisolated struct PlaylistTables {
                 cursor: row.optionalText(3), round: row.integer(4), parts: parts,
                 // After damage, all hidden photos leave the playlist again.
                 hideNumber: hideNumber > TableFormat.largestKeptNumber ? 0 : hideNumber)
-            if row.text(0) != settings.order { playlist.reorder() }
+            if row.text(0) != settings.order {
+                // Their rows are deleted with the first change that is stored.
+                playlist.changes = [.passed(playlist.future.map(\.position))]
+                playlist.reorder()
+            }
             return playlist
         }
         return stored ?? .unread(settings)
