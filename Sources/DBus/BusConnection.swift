@@ -78,7 +78,8 @@ package final class BusConnection {
         self.raw = raw
         uniqueName = BusName(
             unchecked: dbus_bus_get_unique_name(raw).map { String(cString: $0) } ?? "")
-        guard sources.attach(to: raw, afterEvent: { [unowned self] in drain() }) else {
+        // Weak: if the last reference is released on another thread, an event may precede the deinitializer.
+        guard sources.attach(to: raw, afterEvent: { [weak self] in self?.drain() }) else {
             throw .noBus("there are no more file descriptors")
         }
         // The default of libdbus, 4096, exceeds the number of descriptors that a process may have open.
